@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything of libsonde in one include. */
+#ifndef SONDE_SONDE_H
+#define SONDE_SONDE_H
+
+#include "sonde/capture.h"
+#include "sonde/settings.h"
+#include "sonde/status.h"
+
+#endif

@@ -392,6 +392,7 @@ static void escapes_are_decoded(void **state)
         {"\"\\uD83D\\u0041\"", "\xef\xbf\xbd\x41"},
         {"\"\\uD83D\\uD83D\\uDE00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
         {"\"\\uDE00\\uD83D\"", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\"\\uDE00\\uDE00\"", "\xef\xbf\xbd\xef\xbf\xbd"},
         {"\"\\\\uD83D\"", "\\uD83D"},
         {"\"\xc3\xa9\\t\xe2\x82\xac\"", "\xc3\xa9\t\xe2\x82\xac"},
     };

@@ -38,6 +38,8 @@ bool sonde__buf_grow(sonde__buf *buf, size_t extra)
     }
     size_t need = buf->len + extra;
     size_t cap = buf->cap ? buf->cap : FIRST_CAPACITY;
+    if (cap > buf->limit)
+        cap = buf->limit;
     while (cap < need)
         cap = cap > buf->limit / 2 ? buf->limit : cap * 2;
     char *data = realloc(buf->data, cap);

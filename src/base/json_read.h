@@ -17,7 +17,7 @@ typedef enum sonde__json_token {
     SONDE__JSON_OBJECT_END,
     SONDE__JSON_ARRAY_BEGIN,
     SONDE__JSON_ARRAY_END,
-    SONDE__JSON_KEY,
+    SONDE__JSON_KEY, /* and its colon */
     SONDE__JSON_STRING,
     SONDE__JSON_NUMBER,
     SONDE__JSON_TRUE,
@@ -39,16 +39,16 @@ typedef struct sonde__json_reader {
     bool escaped;      /* the slice of a KEY or STRING holds escapes: use unescape */
     const char *error; /* static text, NULL while all is well */
     unsigned depth;
-    uint64_t is_object;
-    int state; /* what may come next */
+    uint64_t is_object; /* bit n: level n is an object */
+    int state;          /* what may come next */
 } sonde__json_reader;
 
 void sonde__json_reader_init(sonde__json_reader *reader, const char *text, size_t len);
 
 sonde__json_token sonde__json_next(sonde__json_reader *reader);
 
-/* After OBJECT_BEGIN, ARRAY_BEGIN or KEY: skips to the end of that value (validating it). False on
- * ERROR. */
+/* After OBJECT_BEGIN, ARRAY_BEGIN or KEY, and at the start: skips to the end of that value
+   (validating it). After any other token there is nothing to skip. False on ERROR. */
 bool sonde__json_skip(sonde__json_reader *reader);
 
 /* Decodes the current KEY or STRING into out (at most slice_len bytes are written; no NUL added).
@@ -58,7 +58,8 @@ size_t sonde__json_unescape(const sonde__json_reader *reader, char *out);
 /* True when the current KEY or STRING equals text (escapes considered). */
 bool sonde__json_equals(const sonde__json_reader *reader, const char *text);
 
-/* The current NUMBER. EBADDATA when it is not an integer, ELIMIT when it does not fit. */
+/* The current NUMBER. EBADDATA when it is not written as an integer (1.0, 1e3), ELIMIT when it does
+   not fit. */
 sonde_status sonde__json_get_int(const sonde__json_reader *reader, int64_t *out);
 sonde_status sonde__json_get_uint(const sonde__json_reader *reader, uint64_t *out);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streaming JSON writer into a buffer. Commas and colons are its business; the caller nests begin
-   and end calls correctly (asserted). Text is made valid: broken UTF-8 becomes U+FFFD, control
-   characters are escaped. NaN and infinities become null. Failures are those of the buffer. */
+   and end calls correctly (asserted). Text is made valid: each byte that is not part of well-formed
+   UTF-8 becomes U+FFFD, control characters, U+2028 and U+2029 are escaped. NaN and infinities
+   become null. Several values may follow one another at the top; what separates them is the
+   caller's. It writes to the buffer between them directly. Failures are those of the buffer. */
 #ifndef SONDE_BASE_JSON_WRITE_H
 #define SONDE_BASE_JSON_WRITE_H
 

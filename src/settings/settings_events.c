@@ -58,6 +58,8 @@ static const rewording rewordings[] = {
     {"did not find expected ',' or '}'", true, "a block is not closed; expected \"}\""},
     {"found unexpected end of stream", true, "a quoted text is not closed; expected a quote"},
     {"found unexpected document indicator", true, "a quoted text is not closed; expected a quote"},
+    {"found character that cannot start any token", false,
+     "this character cannot start a value; put the value in quotes"},
     {"did not find expected <document start>", false,
      "the file goes on after its end; expected one block of keys"},
 };

@@ -35,12 +35,15 @@ static words words_done(words text, const sonde__buf *buf)
     return text;
 }
 
-static words expected_of(const sonde__setting *row)
+static words expected_of(const sonde__setting *row, bool element)
 {
     words text;
     sonde__buf buf;
     sonde__buf_init_fixed(&buf, text.text, sizeof text.text);
-    sonde__schema_expected(row, &buf);
+    if (element)
+        sonde__schema_expected_element(row, &buf);
+    else
+        sonde__schema_expected(row, &buf);
     return words_done(text, &buf);
 }
 
@@ -91,7 +94,7 @@ static sonde_status refuse_key(const struct reader *reader, sonde__block block,
                                "unknown key %s%s; it is known under %.*s", shown.text, where.text,
                                (int)other.len - 1, other.key);
     return sonde__complain(reader->complaints, name->place, SONDE_EBADDATA,
-                           "unknown key %s%s; expected %s", shown.text, where.text,
+                           "unknown key %s%s; expected one of %s", shown.text, where.text,
                            children_of(block).text);
 }
 
@@ -102,39 +105,40 @@ static bool is_null(const sonde__event *event)
 }
 
 /* What an event is, for "... is X". */
-static sonde__shown what_is(const sonde__setting *row, const sonde__event *event)
+static sonde__shown what_is(const sonde__event *event)
 {
     sonde__shown what;
-    bool unquoted = row->type != SONDE__SETTING_CHOICE && row->type != SONDE__SETTING_PATHS;
     if (event->kind == SONDE__EVENT_LIST)
         snprintf(what.text, sizeof what.text, "a list");
     else if (event->kind == SONDE__EVENT_BLOCK)
         snprintf(what.text, sizeof what.text, "a block");
     else if (is_null(event))
         snprintf(what.text, sizeof what.text, "null");
-    else if (!event->plain && unquoted)
-        snprintf(what.text, sizeof what.text, "a text in quotes");
     else
         what = sonde__show(event->text, event->len);
     return what;
 }
 
-/* Says that event is no value (or no element) of a row, and what would be one. */
+/* Says that event is no value of a row (or no element of its list), and what would be one. */
 static sonde_status refuse_value(const struct reader *reader, const sonde__setting *row,
-                                 const sonde__event *event, const char *verb)
+                                 const sonde__event *event, bool element)
 {
+    bool scalar = event->kind == SONDE__EVENT_SCALAR;
+    bool named = scalar && (element || row->type == SONDE__SETTING_CHOICE);
+    bool quoted = scalar && !event->plain &&
+                  (row->type == SONDE__SETTING_BOOL || row->type == SONDE__SETTING_INT);
+    const char *verb = element ? "has" : "is";
     sonde__nearest near;
     sonde__nearest_init(&near, event->text, event->len);
-    bool named = row->choices && event->kind == SONDE__EVENT_SCALAR;
-    for (size_t i = 0; named && row->choices[i]; i++)
+    for (size_t i = 0; named && row->choices && row->choices[i]; i++)
         sonde__nearest_offer(&near, row->choices[i], strlen(row->choices[i]));
     if (near.best)
         return sonde__complain(reader->complaints, event->place, SONDE_EBADDATA,
                                "%s %s %s; did you mean \"%s\"?", row->key, verb,
-                               sonde__show(event->text, event->len).text, near.best);
+                               what_is(event).text, near.best);
     return sonde__complain(reader->complaints, event->place, SONDE_EBADDATA,
-                           "%s %s %s; expected %s", row->key, verb, what_is(row, event).text,
-                           expected_of(row).text);
+                           "%s %s %s%s; expected %s", row->key, verb, what_is(event).text,
+                           quoted ? " in quotes" : "", expected_of(row, element).text);
 }
 
 static bool is_choice(const sonde__setting *row, const sonde__event *event)
@@ -153,9 +157,9 @@ static sonde_status check_element(const struct reader *reader, const sonde__sett
 {
     bool path = row->type == SONDE__SETTING_PATHS;
     if (event->kind != SONDE__EVENT_SCALAR)
-        return refuse_value(reader, row, event, "has");
+        return refuse_value(reader, row, event, true);
     if (path ? event->len == 0 || event->text[0] != '/' : !is_choice(row, event))
-        return refuse_value(reader, row, event, "has");
+        return refuse_value(reader, row, event, true);
     if (memchr(event->text, '\0', event->len))
         return sonde__complain(reader->complaints, event->place, SONDE_EBADDATA,
                                "%s has a path with a NUL in it; expected a path", row->key);
@@ -200,7 +204,8 @@ static sonde_status read_list(struct reader *reader, const sonde__setting *row, 
     }
     if (list->count == 0 && !(row->flags & SONDE__SETTING_NULLABLE))
         return sonde__complain(reader->complaints, start, SONDE_EBADDATA,
-                               "%s is an empty list; expected %s", row->key, expected_of(row).text);
+                               "%s is an empty list; expected %s", row->key,
+                               expected_of(row, false).text);
     return SONDE_OK;
 }
 
@@ -208,15 +213,14 @@ static sonde_status read_value(struct reader *reader, size_t index, const sonde_
 {
     const sonde__setting *row = &sonde__settings_rows[index];
     sonde__value *value = &reader->settings->values[index];
-    bool list = row->type == SONDE__SETTING_NAMES || row->type == SONDE__SETTING_PATHS;
     reader->mentioned[index] = true;
     sonde__value_clear(value);
-    if (list && event->kind == SONDE__EVENT_LIST)
+    if (sonde__schema_is_list(row) && event->kind == SONDE__EVENT_LIST)
         return read_list(reader, row, event->place, value);
     if (event->kind == SONDE__EVENT_SCALAR &&
         sonde__value_parse(row, event->text, event->len, event->plain, value))
         return SONDE_OK;
-    return refuse_value(reader, row, event, "is");
+    return refuse_value(reader, row, event, false);
 }
 
 /* Refuses a name that was met before in its block. */
@@ -261,15 +265,18 @@ static sonde_status read_entry(struct reader *reader, sonde__block block, struct
     return sonde__events_skip(&reader->events, &value);
 }
 
+/* Says that opened is not the keys of a block. */
 static sonde_status refuse_block(const struct reader *reader, sonde__block block,
-                                 const sonde__event *opened, const char *what)
+                                 const sonde__event *opened)
 {
-    int len = block.len > 0 ? (int)block.len - 1 : 0;
+    bool empty = is_null(opened) || opened->kind == SONDE__EVENT_BLOCK;
+    words name = {"the file"};
+    if (block.len > 0)
+        snprintf(name.text, sizeof name.text, "%.*s", (int)block.len - 1, block.key);
     return sonde__complain(reader->complaints, opened->place, SONDE_EBADDATA,
-                           "%.*s is %s; expected %s below it%s",
-                           len ? len : (int)strlen("the file"), len ? block.key : "the file", what,
-                           children_of(block).text,
-                           strcmp(what, "empty") == 0 ? ", or leave it out for the defaults" : "");
+                           "%s is %s; expected a block of keys: %s%s", name.text,
+                           empty ? "empty" : what_is(opened).text, children_of(block).text,
+                           empty ? "; or leave it out for the defaults" : "");
 }
 
 /* An empty block below the top is refused: to Flowcept it is "all off", to others "the defaults".
@@ -279,7 +286,7 @@ static sonde_status read_block(struct reader *reader, sonde__block block,
 {
     bool null = is_null(opened);
     if (opened->kind != SONDE__EVENT_BLOCK && !null)
-        return refuse_block(reader, block, opened, "no block of keys");
+        return refuse_block(reader, block, opened);
     struct met met = {{0}};
     size_t entries = 0;
     while (!null) {
@@ -293,7 +300,7 @@ static sonde_status read_block(struct reader *reader, sonde__block block,
             return status;
         entries++;
     }
-    return entries > 0 || block.len == 0 ? SONDE_OK : refuse_block(reader, block, opened, "empty");
+    return entries > 0 || block.len == 0 ? SONDE_OK : refuse_block(reader, block, opened);
 }
 
 /* Flowcept's meaning of a type that is not mentioned: off, once another one is switched on. */

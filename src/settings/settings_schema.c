@@ -180,6 +180,11 @@ void sonde__schema_offer(sonde__block block, sonde__nearest *near)
         sonde__nearest_offer(near, sonde__settings_foreign[i], strlen(sonde__settings_foreign[i]));
 }
 
+bool sonde__schema_is_list(const sonde__setting *row)
+{
+    return row->type == SONDE__SETTING_NAMES || row->type == SONDE__SETTING_PATHS;
+}
+
 /* "a, b or c"; null counts as the last when it is allowed. */
 static void write_choices(const sonde__setting *row, bool nullable, sonde__buf *out)
 {
@@ -188,8 +193,7 @@ static void write_choices(const sonde__setting *row, bool nullable, sonde__buf *
         sonde__buf_text(out, i == 0 ? "" : last ? " or " : ", ");
         sonde__buf_text(out, row->choices[i]);
     }
-    if (nullable)
-        sonde__buf_text(out, " or ~");
+    sonde__buf_text(out, nullable ? " or ~" : "");
 }
 
 void sonde__schema_expected(const sonde__setting *row, sonde__buf *out)
@@ -206,11 +210,19 @@ void sonde__schema_expected(const sonde__setting *row, sonde__buf *out)
         write_choices(row, nullable, out);
         return;
     case SONDE__SETTING_NAMES:
-        sonde__buf_text(out, nullable ? "~ or a list of " : "a list of ");
-        write_choices(row, false, out);
+        sonde__buf_printf(out, "%sa list such as [%s, %s]", nullable ? "~ or " : "",
+                          row->choices[0], row->choices[1]);
         return;
     case SONDE__SETTING_PATHS:
         sonde__buf_printf(out, "a list of 1 to %d absolute paths", (int)SONDE_PATHS_MAX);
         return;
     }
+}
+
+void sonde__schema_expected_element(const sonde__setting *row, sonde__buf *out)
+{
+    if (row->type == SONDE__SETTING_NAMES)
+        write_choices(row, false, out);
+    else
+        sonde__buf_printf(out, "an absolute path of at most %d bytes", SONDE_PATH_BYTES - 1);
 }

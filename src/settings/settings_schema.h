@@ -70,7 +70,12 @@ const char *sonde__schema_child(sonde__block block, size_t index, size_t *len);
 /* Offers every name that a block knows. */
 void sonde__schema_offer(sonde__block block, sonde__nearest *near);
 
-/* The values a row takes, in words: "true or false", "light, regular or full". */
+/* The value a row takes, in words: "true or false", "light, regular or full". */
 void sonde__schema_expected(const sonde__setting *row, sonde__buf *out);
+
+/* The element a row's list takes, in words; for lists only. */
+void sonde__schema_expected_element(const sonde__setting *row, sonde__buf *out);
+
+bool sonde__schema_is_list(const sonde__setting *row);
 
 #endif

@@ -115,15 +115,10 @@ void sonde__value_clear(sonde__value *value)
     *value = (sonde__value){.null = true};
 }
 
-static bool is_list(const sonde__setting *row)
-{
-    return row->type == SONDE__SETTING_NAMES || row->type == SONDE__SETTING_PATHS;
-}
-
 static sonde_status set_default(const sonde__setting *row, sonde__value *value)
 {
     size_t len = strlen(row->standard);
-    if (is_list(row)) {
+    if (sonde__schema_is_list(row)) {
         value->null = true;
         return sonde__text_is_null(row->standard, len)
                    ? SONDE_OK

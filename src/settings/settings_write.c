@@ -6,9 +6,10 @@
 #include "settings/settings_value.h"
 #include "sonde/settings.h"
 
+#include <assert.h>
 #include <string.h>
 
-enum { YAML_BYTES_MAX = 1 << 20, INDENT = 2 };
+enum { YAML_BYTES_MAX = 1 << 20, INDENT = 2, COMMENT_COLUMNS = 96, COMMENT_BYTES = 1024 };
 
 /* U+0080 to U+009F, the line breaks U+2028 and U+2029, U+FEFF, U+FFFE and U+FFFF: all of those
    that YAML wants escaped, in UTF-8. */
@@ -79,6 +80,45 @@ static void write_indent(size_t depth, sonde__buf *out)
         sonde__buf_char(out, ' ');
 }
 
+/* Text as comment lines of bounded width, broken at spaces. */
+static void write_comment(const char *text, size_t depth, sonde__buf *out)
+{
+    while (*text) {
+        size_t room = COMMENT_COLUMNS - depth * INDENT;
+        size_t len = strlen(text);
+        if (len > room) {
+            len = room;
+            while (len > 0 && text[len] != ' ')
+                len--;
+            len = len ? len : strcspn(text, " ");
+        }
+        write_indent(depth, out);
+        sonde__buf_printf(out, "# %.*s\n", (int)len, text);
+        text += len;
+        text += *text == ' ';
+    }
+}
+
+/* What a row is for and takes. */
+static void write_help(const sonde__setting *row, size_t depth, sonde__buf *out)
+{
+    char text[COMMENT_BYTES];
+    sonde__buf help;
+    sonde__buf_init_fixed(&help, text, sizeof text);
+    sonde__buf_text(&help, row->summary);
+    if (row->type != SONDE__SETTING_BOOL) {
+        sonde__buf_text(&help, ". Takes ");
+        sonde__schema_expected(row, &help);
+    }
+    if (row->type == SONDE__SETTING_NAMES) {
+        sonde__buf_text(&help, ", out of ");
+        sonde__schema_expected_element(row, &help);
+    }
+    sonde__buf_append(&help, ".", sizeof ".");
+    assert(help.status == SONDE_OK);
+    write_comment(text, depth, out);
+}
+
 /* Lines for the blocks that begin at this row, then the row. */
 static void write_row(const sonde_settings *settings, size_t index, sonde__buf *out)
 {
@@ -94,10 +134,7 @@ static void write_row(const sonde_settings *settings, size_t index, sonde__buf *
         }
         block = (sonde__block){row->key, (size_t)(dot - row->key) + 1};
     }
-    write_indent(depth, out);
-    sonde__buf_printf(out, "# %s: ", row->summary);
-    sonde__schema_expected(row, out);
-    sonde__buf_char(out, '\n');
+    write_help(row, depth, out);
     write_indent(depth, out);
     sonde__buf_printf(out, "%s: ", row->key + block.len);
     write_value(row, &settings->values[index], out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver: opens the sources that the options ask for, reads them in turn, times them, and hands their
-   failures on as reasons. A source that could not be opened is tried again at each recheck. */
+/* The driver: opens the sources that the options ask for, reads them in turn, times them, and hands
+   their failures on as reasons. A source that could not be opened is tried again at each recheck.
+ */
 #include "sonde/capture.h"
 
 #include "base/clock.h"
@@ -226,11 +227,12 @@ static sonde_status take_options(sonde__host *host, const sonde_capture_options 
     return take_paths(host, options->paths);
 }
 
-/* A page that reads 0 in a child of fork, by whatever clone, without asking for the pid each time. */
+/* A page that reads 0 in a child of fork, by whatever clone, without asking for the pid each time.
+ */
 static unsigned char *map_alive_page(void)
 {
-    void *page = mmap(NULL, ALIVE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+    void *page =
+        mmap(NULL, ALIVE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return NULL;
     madvise(page, ALIVE_PAGE_BYTES, MADV_WIPEONFORK);

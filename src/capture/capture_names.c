@@ -6,9 +6,9 @@
 
 static unsigned type_of_name(const char *name, size_t len)
 {
-#define MATCH(type, bit, setting, section)                                                         \
-    if ((strlen(setting) == len && memcmp(name, setting, len) == 0) ||                             \
-        (strlen(section) == len && memcmp(name, section, len) == 0))                               \
+#define MATCH(type, bit, setting, section)                             \
+    if ((strlen(setting) == len && memcmp(name, setting, len) == 0) || \
+        (strlen(section) == len && memcmp(name, section, len) == 0))   \
         return bit;
     SONDE_CAPTURE_TYPE_MAP(MATCH)
 #undef MATCH
@@ -39,8 +39,8 @@ sonde_status sonde_capture_types_parse(const char *list, unsigned *types, const 
 const char *sonde_level_name(sonde_level level)
 {
     switch (level) {
-#define CASE(name, key)                                                                            \
-    case SONDE_LEVEL_##name:                                                                       \
+#define CASE(name, key)      \
+    case SONDE_LEVEL_##name: \
         return key;
         SONDE_LEVEL_MAP(CASE)
 #undef CASE

@@ -9,8 +9,8 @@
 typedef struct sonde__disk_sum {
     const char *disk; /* the whole disk seen last, within the text */
     size_t disk_len;
-    size_t disks;   /* whole disks seen */
-    bool garbled;   /* one of them could not be read, so there is no sum */
+    size_t disks; /* whole disks seen */
+    bool garbled; /* one of them could not be read, so there is no sum */
     uint64_t counter[SONDE__DISK_COUNTERS];
 } sonde__disk_sum;
 

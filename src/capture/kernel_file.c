@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading with pread from offset 0 costs half of open, read, close. Kernel files made by single_open
-   (stat, meminfo, /proc/PID/...) hand out everything at once; those with many records (diskstats,
-   net/dev, cpuinfo) stop when the next record does not fit their page, so a short read is the end only
-   when it left room for any record. */
+/* Reading with pread from offset 0 costs half of open, read, close. Kernel files made by
+   single_open (stat, meminfo, /proc/PID/...) hand out everything at once; those with many records
+   (diskstats, net/dev, cpuinfo) stop when the next record does not fit their page, so a short read
+   is the end only when it left room for any record. */
 #include "capture/kernel_file.h"
 
 #include "base/errno_status.h"

@@ -23,7 +23,10 @@ typedef struct sonde__kernel_file {
     ino_t inode;  /* used again is neither trusted nor closed */
 } sonde__kernel_file;
 
-#define SONDE__KERNEL_FILE_NONE {.fd = -1}
+#define SONDE__KERNEL_FILE_NONE \
+    {                           \
+        .fd = -1                \
+    }
 
 /* Opens path for reading, close-on-exec. On failure the file is not open. */
 sonde_status sonde__kernel_file_open(sonde__kernel_file *file, const char *path,
@@ -35,8 +38,8 @@ sonde_status sonde__kernel_file_adopt(sonde__kernel_file *file, int fd);
 /* Closes the descriptor if it is still ours. Safe on a file that is not open. */
 void sonde__kernel_file_close(sonde__kernel_file *file);
 
-/* Reads the file from its start into buf (replacing what was there). Grows buf when the file outgrew it;
-   otherwise allocates nothing. EGONE when the process behind the file has ended. */
+/* Reads the file from its start into buf (replacing what was there). Grows buf when the file
+   outgrew it; otherwise allocates nothing. EGONE when the process behind the file has ended. */
 sonde_status sonde__kernel_file_read(const sonde__kernel_file *file, sonde__buf *buf);
 
 /* True when the descriptor still is what was opened. */

@@ -10,8 +10,9 @@ enum {
     SONDE__JSON_BYTES_MAX = 16 << 20, /* one reading as JSON */
 };
 
-/* What hardly ever changes (program and arguments of the process, names, the list of disks while they
-   are idle, a fixed CPU frequency, swap counters without swap) is read again when it is this old. */
+/* What hardly ever changes (program and arguments of the process, names, the list of disks while
+   they are idle, a fixed CPU frequency, swap counters without swap) is read again when it is this
+   old. */
 #define SONDE__RECHECK_NS 1000000000u
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pure parsers of capture: bytes in, values out, no state. Each is tested from fixtures and fuzzed.
-   Those named _next hand out one item a call and return false at the end of the text. */
+/* The pure parsers of capture: bytes in, values out, no state. Each is tested from fixtures and
+   fuzzed. Those named _next hand out one item a call and return false at the end of the text. */
 #ifndef SONDE_CAPTURE_PARSERS_H
 #define SONDE_CAPTURE_PARSERS_H
 
@@ -55,7 +55,8 @@ void sonde__parse_meminfo(const char *text, size_t len, sonde__meminfo *out);
 sonde_status sonde__parse_vmstat(const char *text, size_t len, uint64_t *in, uint64_t *out);
 
 /* /proc/diskstats and /sys/block/NAME/stat, counters in psutil's order and units:
-   reads, writes, read bytes, written bytes, read ms, write ms, reads merged, writes merged, busy ms. */
+   reads, writes, read bytes, written bytes, read ms, write ms, reads merged, writes merged, busy
+   ms. */
 typedef struct sonde__disk_line {
     const char *name; /* within the text */
     size_t name_len;
@@ -87,7 +88,8 @@ typedef enum sonde__link_step {
     SONDE__LINK_DONE, /* the end of the dump */
     SONDE__LINK_BAD,  /* an error message, or bytes that are none of ours */
 } sonde__link_step;
-sonde__link_step sonde__link_stats_next(sonde__scan *scan, uint32_t sequence, sonde__link_stats *out);
+sonde__link_step sonde__link_stats_next(sonde__scan *scan, uint32_t sequence,
+                                        sonde__link_stats *out);
 
 /* /proc/PID/stat */
 typedef struct sonde__pid_stat {
@@ -113,9 +115,9 @@ sonde_status sonde__parse_pid_status(const char *text, size_t len, uint64_t *vol
 /* /proc/PID/io: syscr, syscw, read_bytes, write_bytes, rchar, wchar. */
 sonde_status sonde__parse_pid_io(const char *text, size_t len, uint64_t counter[6]);
 
-/* /proc/PID/cmdline: splits in place, each argument ended by NUL, and returns how many. text has room
-   for one byte more than len. A program that wrote its title over its arguments is split at blanks, as
-   psutil does. */
+/* /proc/PID/cmdline: splits in place, each argument ended by NUL, and returns how many. text has
+   room for one byte more than len. A program that wrote its title over its arguments is split at
+   blanks, as psutil does. */
 size_t sonde__split_cmdline(char *text, size_t len);
 
 #endif

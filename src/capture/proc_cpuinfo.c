@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU frequency: the mean of "cpu MHz" in /proc/cpuinfo (x86), else of the cpufreq policies (aarch64).
-   /proc/cpuinfo is the dearest file of all, 12 us per CPU; where there is neither cpufreq nor the
-   aperfmperf flag (most virtual machines) its value is the calibrated one and never changes. */
+/* CPU frequency: the mean of "cpu MHz" in /proc/cpuinfo (x86), else of the cpufreq policies
+   (aarch64). /proc/cpuinfo is the dearest file of all, 12 us per CPU; where there is neither
+   cpufreq nor the aperfmperf flag (most virtual machines) its value is the calibrated one and never
+   changes. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct frequency_state {
-    sonde__kernel_file cpuinfo;   /* not open when the policies are used */
-    sonde__kernel_file *policy;   /* scaling_cur_freq of each */
+    sonde__kernel_file cpuinfo; /* not open when the policies are used */
+    sonde__kernel_file *policy; /* scaling_cur_freq of each */
     size_t policies;
     bool fixed;
     double fixed_mhz;
@@ -121,7 +123,8 @@ static sonde_status add_policy(const sonde__host *host, frequency_state *state, 
         return SONDE_ENOMEM;
     state->policy = grown;
     char path[96];
-    if ((size_t)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpufreq/%.40s/scaling_cur_freq",
+    if ((size_t)snprintf(path, sizeof path,
+                         "/sys/devices/system/cpu/cpufreq/%.40s/scaling_cur_freq",
                          name) >= sizeof path)
         return SONDE_ELIMIT;
     sonde_status status =
@@ -165,8 +168,8 @@ static sonde_status frequency_open(sonde__host *host, void *opaque)
     if (status == SONDE_OK)
         status = sonde__cpuinfo_mhz(host->text.data, host->text.len, &state->fixed_mhz);
     if (status == SONDE_OK) {
-        state->fixed = !has_cpufreq(host) &&
-                       !sonde__cpuinfo_is_dynamic(host->text.data, host->text.len);
+        state->fixed =
+            !has_cpufreq(host) && !sonde__cpuinfo_is_dynamic(host->text.data, host->text.len);
         return SONDE_OK;
     }
     sonde__kernel_file_close(&state->cpuinfo);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Disk counters from /proc/diskstats: a line per disk, each followed by its partitions. The sum is over
-   whole disks, as psutil has it; a volume (dm, md) and the disks below it both count. Sectors are 512
-   bytes whatever the device. Columns beyond the eleventh (discards, flushes) are not used; lines of
-   seven columns are partitions of kernels before 2.6.25. */
+/* Disk counters from /proc/diskstats: a line per disk, each followed by its partitions. The sum is
+   over whole disks, as psutil has it; a volume (dm, md) and the disks below it both count. Sectors
+   are 512 bytes whatever the device. Columns beyond the eleventh (discards, flushes) are not used;
+   lines of seven columns are partitions of kernels before 2.6.25. */
 #include "capture/disk_rows.h"
 #include "capture/names.h"
 #include "capture/parsers.h"

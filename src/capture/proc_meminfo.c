@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory and swap from /proc/meminfo, in kB there. "used" is psutil's: total - free - cached - buffers
-   (procps since 4.0 says total - available), "cached" counts reclaimable slab. Inside LXC the parts may
-   not add up; then used is total - free, and what is available never exceeds the total. */
+/* Memory and swap from /proc/meminfo, in kB there. "used" is psutil's: total - free - cached -
+   buffers (procps since 4.0 says total - available), "cached" counts reclaimable slab. Inside LXC
+   the parts may not add up; then used is total - free, and what is available never exceeds the
+   total. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 
@@ -10,14 +11,23 @@ typedef struct meminfo_key {
     unsigned len;
 } meminfo_key;
 
-#define KEY(text) {text ":", sizeof(text)}
+#define KEY(text)              \
+    {                          \
+        text ":", sizeof(text) \
+    }
 static const meminfo_key keys[SONDE__MEM_COUNT] = {
-    [SONDE__MEM_TOTAL] = KEY("MemTotal"),          [SONDE__MEM_FREE] = KEY("MemFree"),
-    [SONDE__MEM_AVAILABLE] = KEY("MemAvailable"),  [SONDE__MEM_BUFFERS] = KEY("Buffers"),
-    [SONDE__MEM_CACHED] = KEY("Cached"),           [SONDE__MEM_ACTIVE] = KEY("Active"),
-    [SONDE__MEM_INACTIVE] = KEY("Inactive"),       [SONDE__MEM_SWAP_TOTAL] = KEY("SwapTotal"),
-    [SONDE__MEM_SWAP_FREE] = KEY("SwapFree"),      [SONDE__MEM_SHMEM] = KEY("Shmem"),
-    [SONDE__MEM_SLAB] = KEY("Slab"),               [SONDE__MEM_SRECLAIMABLE] = KEY("SReclaimable"),
+    [SONDE__MEM_TOTAL] = KEY("MemTotal"),
+    [SONDE__MEM_FREE] = KEY("MemFree"),
+    [SONDE__MEM_AVAILABLE] = KEY("MemAvailable"),
+    [SONDE__MEM_BUFFERS] = KEY("Buffers"),
+    [SONDE__MEM_CACHED] = KEY("Cached"),
+    [SONDE__MEM_ACTIVE] = KEY("Active"),
+    [SONDE__MEM_INACTIVE] = KEY("Inactive"),
+    [SONDE__MEM_SWAP_TOTAL] = KEY("SwapTotal"),
+    [SONDE__MEM_SWAP_FREE] = KEY("SwapFree"),
+    [SONDE__MEM_SHMEM] = KEY("Shmem"),
+    [SONDE__MEM_SLAB] = KEY("Slab"),
+    [SONDE__MEM_SRECLAIMABLE] = KEY("SReclaimable"),
 };
 
 static void take_value(sonde__scan *line, unsigned which, sonde__meminfo *out)
@@ -31,8 +41,8 @@ static void take_value(sonde__scan *line, unsigned which, sonde__meminfo *out)
     }
 }
 
-/* The key that line starts with, looked for from the expected one on: the kernel keeps its order, so
-   the first guess is nearly always right. SONDE__MEM_COUNT when it is none of ours. */
+/* The key that line starts with, looked for from the expected one on: the kernel keeps its order,
+   so the first guess is nearly always right. SONDE__MEM_COUNT when it is none of ours. */
 static unsigned match_key(sonde__scan *line, unsigned expected)
 {
     for (unsigned i = 0; i < SONDE__MEM_COUNT; i++) {

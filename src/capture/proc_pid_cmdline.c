@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Program and arguments of the process. They change by exec or by a program that writes its title over
-   its arguments, so they are read at each recheck only. */
+/* Program and arguments of the process. They change by exec or by a program that writes its title
+   over its arguments, so they are read at each recheck only. */
 #include "base/errno_status.h"
 #include "capture/parsers.h"
 #include "capture/source.h"
@@ -41,8 +41,9 @@ size_t sonde__split_cmdline(char *text, size_t len)
 static sonde_status read_exe(const sonde__host *host, char *out, size_t cap)
 {
     char path[SONDE__ROOT_BYTES + 64];
-    bool fits = host->pid ? sonde__host_path(host, path, sizeof path, "/proc/%d/exe", (int)host->pid)
-                          : sonde__host_path(host, path, sizeof path, "/proc/self/exe");
+    bool fits = host->pid
+                    ? sonde__host_path(host, path, sizeof path, "/proc/%d/exe", (int)host->pid)
+                    : sonde__host_path(host, path, sizeof path, "/proc/self/exe");
     if (!fits)
         return SONDE_ELIMIT;
     ssize_t len = readlink(path, out, cap - 1);
@@ -85,8 +86,7 @@ static sonde_status cmdline_read(sonde__host *host, void *opaque, sonde_telemetr
 static sonde_status cmdline_open(sonde__host *host, void *opaque)
 {
     cmdline_state *state = opaque;
-    sonde_status status =
-        sonde__host_open_file(host, "cmdline", SONDE__FILE_WHOLE, &state->file);
+    sonde_status status = sonde__host_open_file(host, "cmdline", SONDE__FILE_WHOLE, &state->file);
     if (status != SONDE_OK)
         return status;
     sonde__buf_init(&state->args, SONDE__KERNEL_FILE_MAX);
@@ -104,7 +104,8 @@ static void cmdline_close(void *opaque)
 const sonde__source sonde__source_proc_pid_cmdline = {
     .name = "proc_pid_cmdline",
     .summary = "program and arguments of the process",
-    .remedy = "only the same user or root may see the program of a process; kernel threads have none",
+    .remedy =
+        "only the same user or root may see the program of a process; kernel threads have none",
     .types = SONDE_CAPTURE_PROCESS,
     .levels = SONDE__AT_FULL,
     .fields = {{SONDE_FIELD_PROCESS_EXECUTABLE, SONDE_FIELD_PROCESS_CMD_LINE}},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Descriptors of the process: how many, how many of them regular files, how many TCP or UDP sockets.
-   getdents on the kept folder, then one fstat each (psutil: one readlink, one stat, one open each). Own
-   sockets are asked directly; those of another process through a duplicate (pidfd_getfd), and where that
-   is not permitted by sock_diag. A socket behind two descriptors counts once, as psutil has it. */
+/* Descriptors of the process: how many, how many of them regular files, how many TCP or UDP
+   sockets. getdents on the kept folder, then one fstat each (psutil: one readlink, one stat, one
+   open each). Own sockets are asked directly; those of another process through a duplicate
+   (pidfd_getfd), and where that is not permitted by sock_diag. A socket behind two descriptors
+   counts once, as psutil has it. */
 #include "base/errno_status.h"
 #include "capture/parsers.h"
 #include "capture/sockets.h"
@@ -11,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

@@ -5,8 +5,8 @@
 
 sonde_status sonde__parse_pid_io(const char *text, size_t len, uint64_t counter[6])
 {
-    static const char *const keys[6] = {"syscr:",       "syscw:", "read_bytes:",
-                                        "write_bytes:", "rchar:", "wchar:"};
+    static const char *const keys[6] = {
+        "syscr:", "syscw:", "read_bytes:", "write_bytes:", "rchar:", "wchar:"};
     uint64_t value[6] = {0};
     unsigned known = 0;
     sonde__scan scan = sonde__scan_of(text, len), line;

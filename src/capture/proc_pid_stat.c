@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/PID/stat: one line of numbers after "pid (name)". The name may hold blanks and parentheses, so
-   what follows starts after the last one. Times are in ticks. For the process we run in getrusage has the
-   finer user and system time. */
+/* /proc/PID/stat: one line of numbers after "pid (name)". The name may hold blanks and parentheses,
+   so what follows starts after the last one. Times are in ticks. For the process we run in
+   getrusage has the finer user and system time. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 

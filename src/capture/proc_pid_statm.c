@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /proc/PID/statm: memory in pages. lib and dirty have been 0 since Linux 2.6 and are kept for their
-   keys. */
+/* /proc/PID/statm: memory in pages. lib and dirty have been 0 since Linux 2.6 and are kept for
+   their keys. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Context switches from /proc/PID/status, of the main thread, as psutil reports them. They stand at the
-   end of the file, so it is looked through from there. */
+/* Context switches from /proc/PID/status, of the main thread, as psutil reports them. They stand at
+   the end of the file, so it is looked through from there. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 
@@ -39,7 +39,8 @@ static sonde_status status_read(sonde__host *host, void *state, sonde_telemetry 
 {
     (void)state;
     uint64_t voluntary, involuntary;
-    sonde_status status = sonde__parse_pid_status(host->text.data, host->text.len, &voluntary, &involuntary);
+    sonde_status status =
+        sonde__parse_pid_status(host->text.data, host->text.len, &voluntary, &involuntary);
     if (status != SONDE_OK)
         return status;
     sonde__set_uint(out, SONDE_FIELD_PROCESS_SWITCHES_VOLUNTARY, voluntary);

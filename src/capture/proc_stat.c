@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU times from /proc/stat: first the total, then a line per CPU that is online. The kernel counts in
-   ticks (1/100 s as a rule) and includes guest time in user and nice, which the percentage must not
-   count twice. iowait may go backwards, so a negative step counts as none, as psutil has it. */
+/* CPU times from /proc/stat: first the total, then a line per CPU that is online. The kernel counts
+   in ticks (1/100 s as a rule) and includes guest time in user and nice, which the percentage must
+   not count twice. iowait may go backwards, so a negative step counts as none, as psutil has it. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 

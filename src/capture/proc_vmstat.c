@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages swapped in and out since boot. /proc/vmstat costs 20 us, so without swap, where its counters
-   stand still, it is read only at a recheck. Runs after proc_meminfo, which tells whether there is swap. */
+/* Pages swapped in and out since boot. /proc/vmstat costs 20 us, so without swap, where its
+   counters stand still, it is read only at a recheck. Runs after proc_meminfo, which tells whether
+   there is swap. */
 #include "capture/parsers.h"
 #include "capture/source.h"
 

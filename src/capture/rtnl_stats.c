@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Network counters by rtnetlink, RTM_GETSTATS with IFLA_STATS_LINK_64 (Linux 4.7): binary, and cheaper
-   than /proc/net/dev. Messages carry only the interface's number; its name is asked for once and again
-   at each recheck. "dropin" counts what the driver missed too, as /proc/net/dev does. */
+/* Network counters by rtnetlink, RTM_GETSTATS with IFLA_STATS_LINK_64 (Linux 4.7): binary, and
+   cheaper than /proc/net/dev. Messages carry only the interface's number; its name is asked for
+   once and again at each recheck. "dropin" counts what the driver missed too, as /proc/net/dev
+   does. */
 #include "base/errno_status.h"
 #include "capture/net_rows.h"
 #include "capture/parsers.h"
@@ -44,10 +45,15 @@ static bool take_link_stats(const char *at, size_t len, uint64_t *counter)
             struct rtnl_link_stats64 stats = {0};
             size_t have = attribute.rta_len - sizeof attribute;
             memcpy(&stats, at + sizeof attribute, have < sizeof stats ? have : sizeof stats);
-            const uint64_t ordered[SONDE__NET_COUNTERS] = {
-                stats.tx_bytes,  stats.rx_bytes,  stats.tx_packets,
-                stats.rx_packets, stats.rx_errors, stats.tx_errors,
-                stats.rx_dropped + stats.rx_missed_errors, stats.tx_dropped};
+            const uint64_t ordered[SONDE__NET_COUNTERS] = {stats.tx_bytes,
+                                                           stats.rx_bytes,
+                                                           stats.tx_packets,
+                                                           stats.rx_packets,
+                                                           stats.rx_errors,
+                                                           stats.tx_errors,
+                                                           stats.rx_dropped +
+                                                               stats.rx_missed_errors,
+                                                           stats.tx_dropped};
             memcpy(counter, ordered, sizeof ordered);
             return true;
         }
@@ -60,7 +66,8 @@ static bool take_link_stats(const char *at, size_t len, uint64_t *counter)
     return false;
 }
 
-sonde__link_step sonde__link_stats_next(sonde__scan *scan, uint32_t sequence, sonde__link_stats *out)
+sonde__link_step sonde__link_stats_next(sonde__scan *scan, uint32_t sequence,
+                                        sonde__link_stats *out)
 {
     while (scan->at < scan->end) {
         size_t left = (size_t)(scan->end - scan->at);
@@ -116,8 +123,8 @@ static link_name *add_link(rtnl_state *state)
     return link;
 }
 
-/* The remembered link at position, for the interface index; interfaces come in the same order as long as
-   none appears or goes. NULL when it cannot be named (it just went) or memory is short. */
+/* The remembered link at position, for the interface index; interfaces come in the same order as
+   long as none appears or goes. NULL when it cannot be named (it just went) or memory is short. */
 static const link_name *find_link(rtnl_state *state, size_t position, int index)
 {
     link_name *link = position < state->links ? state->link[position] : add_link(state);
@@ -196,7 +203,8 @@ static sonde_status rtnl_read(sonde__host *host, void *opaque, sonde_telemetry *
 {
     rtnl_state *state = opaque;
     if (!sonde__kernel_file_is_ours(&state->socket))
-        return SONDE_EIO; /* the host closed it; writing to whatever has its number now would harm */
+        return SONDE_EIO; /* the host closed it; writing to whatever has its number now would harm
+                           */
     for (size_t i = 0; host->recheck && i < state->links; i++)
         state->link[i]->fresh = false;
     sonde__net_sum sum = {0};
@@ -218,7 +226,8 @@ static void rtnl_close(void *opaque)
     free(state->link);
 }
 
-/* Opens the socket and tries a dump, so that a kernel or a sandbox without it falls back at once. */
+/* Opens the socket and tries a dump, so that a kernel or a sandbox without it falls back at once.
+ */
 static sonde_status rtnl_open(sonde__host *host, void *opaque)
 {
     rtnl_state *state = opaque;

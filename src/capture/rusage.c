@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPU time of this process and of the calling thread by getrusage: microseconds, where /proc/PID/stat has
-   ticks of 10 ms. Only for the process we run in. */
+/* CPU time of this process and of the calling thread by getrusage: microseconds, where
+   /proc/PID/stat has ticks of 10 ms. Only for the process we run in. */
 #include "base/errno_status.h"
 #include "capture/source.h"
 

@@ -24,8 +24,8 @@ static inline void sonde__scan_blanks(sonde__scan *scan)
         scan->at++;
 }
 
-/* Reads blanks and a decimal number that fits 64 bits. A number that the end of the text cuts off is
-   not one: kernel files end every number with a blank or a newline. */
+/* Reads blanks and a decimal number that fits 64 bits. A number that the end of the text cuts off
+   is not one: kernel files end every number with a blank or a newline. */
 static inline bool sonde__scan_uint(sonde__scan *scan, uint64_t *out)
 {
     sonde__scan_blanks(scan);
@@ -45,8 +45,8 @@ static inline bool sonde__scan_uint(sonde__scan *scan, uint64_t *out)
     return true;
 }
 
-/* Cuts the next line, without its newline, off scan. False at the end; a last line without a newline
-   is cut short by somebody and is not returned. */
+/* Cuts the next line, without its newline, off scan. False at the end; a last line without a
+   newline is cut short by somebody and is not returned. */
 static inline bool sonde__scan_line(sonde__scan *scan, sonde__scan *line)
 {
     const char *newline = memchr(scan->at, '\n', (size_t)(scan->end - scan->at));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A TCP socket is in /proc/net/tcp unless its state is CLOSE; a UDP socket is in /proc/net/udp once it
-   has a port. sock_diag walks all sockets of the machine (0.3 ms and up): only for another process whose
-   descriptors may be listed but not taken over. */
+/* A TCP socket is in /proc/net/tcp unless its state is CLOSE; a UDP socket is in /proc/net/udp once
+   it has a port. sock_diag walks all sockets of the machine (0.3 ms and up): only for another
+   process whose descriptors may be listed but not taken over. */
 #include "capture/sockets.h"
 
 #include "base/errno_status.h"

@@ -13,7 +13,8 @@
 /* Whether the socket behind a descriptor of this process is one. */
 bool sonde__socket_is_connection(int fd);
 
-/* How many of the sockets with these inodes (sorted) are, by sock_diag in this network namespace. */
+/* How many of the sockets with these inodes (sorted) are, by sock_diag in this network namespace.
+ */
 sonde_status sonde__sock_diag_count(const uint64_t *inodes, size_t count, uint64_t *out);
 
 #endif

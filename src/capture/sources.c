@@ -19,12 +19,9 @@ extern const sonde__source sonde__source_sys_block;
 extern const sonde__source sonde__source_rtnl_stats;
 
 const sonde__source *const sonde__sources[SONDE__SOURCE_COUNT] = {
-    &sonde__source_rusage,          &sonde__source_proc_pid_stat,
-    &sonde__source_proc_pid_statm,  &sonde__source_proc_pid_status,
-    &sonde__source_proc_pid_io,     &sonde__source_proc_pid_fd,
-    &sonde__source_proc_pid_cmdline, &sonde__source_proc_stat,
-    &sonde__source_proc_cpuinfo,    &sonde__source_proc_meminfo,
-    &sonde__source_proc_vmstat,     &sonde__source_statfs,
-    &sonde__source_proc_diskstats,  &sonde__source_sys_block,
-    &sonde__source_rtnl_stats,
+    &sonde__source_rusage,           &sonde__source_proc_pid_stat, &sonde__source_proc_pid_statm,
+    &sonde__source_proc_pid_status,  &sonde__source_proc_pid_io,   &sonde__source_proc_pid_fd,
+    &sonde__source_proc_pid_cmdline, &sonde__source_proc_stat,     &sonde__source_proc_cpuinfo,
+    &sonde__source_proc_meminfo,     &sonde__source_proc_vmstat,   &sonde__source_statfs,
+    &sonde__source_proc_diskstats,   &sonde__source_sys_block,     &sonde__source_rtnl_stats,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* File system usage of the configured paths; the first one is disk.disk_usage. By path each time: a kept
-   descriptor would hold a removable disk mounted. "free" is what an unprivileged user may still take,
-   "used" counts the reserve of root, so the two do not add up to the total. */
+/* File system usage of the configured paths; the first one is disk.disk_usage. By path each time: a
+   kept descriptor would hold a removable disk mounted. "free" is what an unprivileged user may
+   still take, "used" counts the reserve of root, so the two do not add up to the total. */
 #include "base/errno_status.h"
 #include "capture/source.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum of disk counters by /sys/block/NAME/stat: 2 us per disk instead of 9 for /proc/diskstats on a
-   machine with one disk and nine idle loop devices. Which disks there are, and which of them are idle
-   virtual ones, comes from diskstats at each recheck; so does the sum where many disks are in use. */
+/* The sum of disk counters by /sys/block/NAME/stat: 2 us per disk instead of 9 for /proc/diskstats
+   on a machine with one disk and nine idle loop devices. Which disks there are, and which of them
+   are idle virtual ones, comes from diskstats at each recheck; so does the sum where many disks are
+   in use. */
 #include "capture/disk_rows.h"
 #include "capture/parsers.h"
 #include "capture/source.h"
@@ -44,7 +45,7 @@ static sonde_status open_block_stat(const sonde__host *host, const char *name,
 {
     char path[96];
     size_t start = (size_t)snprintf(path, sizeof path, "/sys/block/");
-    snprintf(path + start, sizeof path - start, "%s/stat", name);
+    snprintf(path + start, sizeof path - start, "%.*s/stat", SONDE__DISK_NAME_BYTES, name);
     char *slash = memchr(path + start, '/', strlen(name));
     if (slash)
         *slash = '!';

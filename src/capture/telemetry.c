@@ -42,7 +42,8 @@ static bool field_is_known(sonde_field field)
     return (unsigned)field < SONDE_FIELD_COUNT;
 }
 
-static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status status, uint64_t *out)
+static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status status,
+                            uint64_t *out)
 {
     if (sonde_field_describe(field)->type != SONDE_TYPE_UINT)
         return SONDE_EINVAL;
@@ -51,7 +52,8 @@ static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status 
     return status;
 }
 
-static sonde_status as_double(sonde_field field, sonde__value value, sonde_status status, double *out)
+static sonde_status as_double(sonde_field field, sonde__value value, sonde_status status,
+                              double *out)
 {
     sonde_type type = sonde_field_describe(field)->type;
     if (type != SONDE_TYPE_DOUBLE && type != SONDE_TYPE_UINT)

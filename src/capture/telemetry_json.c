@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reading as JSON in Flowcept's shape, driven by the field table. What Sonde adds (time, cost, reasons
-   for what is missing, further paths, the calling thread) is under the one key "sonde". A missing value
-   has no key; in the list of CPUs, where position counts, it is null. */
+/* A reading as JSON in Flowcept's shape, driven by the field table. What Sonde adds (time, cost,
+   reasons for what is missing, further paths, the calling thread) is under the one key "sonde". A
+   missing value has no key; in the list of CPUs, where position counts, it is null. */
 #include "base/json_write.h"
 #include "capture/capture_handle.h"
 

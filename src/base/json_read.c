@@ -335,7 +335,9 @@ static size_t decode_next(const char **text, const char *end, char out[4])
         return sonde__utf8_encode(decode_unicode(text, end), out);
     static const char letters[] = "bfnrt";
     const char *found = strchr(letters, letter);
-    out[0] = found ? "\b\f\n\r\t"[found - letters] : letter;
+    out[0] = letter;
+    if (found)
+        out[0] = "\b\f\n\r\t"[found - letters];
     *text += 2;
     return 1;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_read.h"
 
+#include "base/buf.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,7 +309,7 @@ static void depth_is_limited(void **state)
     size_t pos;
     memset(text, '[', SONDE__JSON_READ_DEPTH_MAX);
     memset(text + SONDE__JSON_READ_DEPTH_MAX, ']', SONDE__JSON_READ_DEPTH_MAX);
-    assert_null(read_tokens(text, 2 * SONDE__JSON_READ_DEPTH_MAX, tokens, &pos));
+    assert_null(read_tokens(text, sizeof text - 2, tokens, &pos));
 
     memset(text, '[', SONDE__JSON_READ_DEPTH_MAX + 1);
     memset(text + SONDE__JSON_READ_DEPTH_MAX + 1, ']', SONDE__JSON_READ_DEPTH_MAX + 1);
@@ -319,19 +321,21 @@ static void depth_is_limited(void **state)
 static void deep_levels_keep_their_kind(void **state)
 {
     (void)state;
-    char text[SONDE__JSON_READ_DEPTH_MAX * 4 + 1] = "";
+    char memory[SONDE__JSON_READ_DEPTH_MAX * 5];
+    sonde__buf text;
+    sonde__buf_init_fixed(&text, memory, sizeof memory);
     for (int i = 0; i < SONDE__JSON_READ_DEPTH_MAX; i++)
-        strcat(text, i % 3 ? "[" : i == 63 ? "{" : "{\"\":");
-    char close[SONDE__JSON_READ_DEPTH_MAX + 1] = "";
+        sonde__buf_text(&text, i % 3 ? "[" : "{\"\":");
+    sonde__buf_text(&text, "1");
     for (int i = SONDE__JSON_READ_DEPTH_MAX - 1; i >= 0; i--)
-        strcat(close, i % 3 ? "]" : "}");
-    strcat(text, close);
-    char tokens[sizeof text];
+        sonde__buf_char(&text, i % 3 ? ']' : '}');
+    char tokens[sizeof memory];
     size_t pos;
-    assert_null(read_tokens(text, strlen(text), tokens, &pos));
-    text[strlen(text) - 2] = '}';
-    assert_non_null(read_tokens(text, strlen(text), tokens, &pos));
-    assert_int_equal(pos, strlen(text) - 2);
+    assert_int_equal(text.status, SONDE_OK);
+    assert_null(read_tokens(text.data, text.len, tokens, &pos));
+    text.data[text.len - 2] = '}';
+    assert_non_null(read_tokens(text.data, text.len, tokens, &pos));
+    assert_int_equal(pos, text.len - 2);
 }
 
 static void size_is_limited(void **state)
@@ -388,6 +392,7 @@ static void escapes_are_decoded(void **state)
         {"\"\\uD83D\\u0041\"", "\xef\xbf\xbd\x41"},
         {"\"\\uD83D\\uD83D\\uDE00\"", "\xef\xbf\xbd\xf0\x9f\x98\x80"},
         {"\"\\uDE00\\uD83D\"", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\"\\uDE00\\uDE00\"", "\xef\xbf\xbd\xef\xbf\xbd"},
         {"\"\\\\uD83D\"", "\\uD83D"},
         {"\"\xc3\xa9\\t\xe2\x82\xac\"", "\xc3\xa9\t\xe2\x82\xac"},
     };
@@ -444,9 +449,10 @@ static void skip_passes_over_one_value(void **state)
     sonde__json_reader reader;
     sonde__json_reader_init(&reader, text, sizeof text - 1);
     assert_int_equal(sonde__json_next(&reader), SONDE__JSON_OBJECT_BEGIN);
-    for (char key = 'a'; key <= 'e'; key++) {
+    static const char *const keys[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         assert_int_equal(sonde__json_next(&reader), SONDE__JSON_KEY);
-        assert_true(sonde__json_equals(&reader, (char[]){key, '\0'}));
+        assert_true(sonde__json_equals(&reader, keys[i]));
         assert_true(sonde__json_skip(&reader));
         assert_true(sonde__json_skip(&reader)); /* nothing left to skip */
     }

@@ -15,6 +15,13 @@ static void require(bool condition)
         abort();
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static char *decode(const sonde__json_reader *reader, size_t *len)
 {
     char *text = malloc(reader->slice_len + 1);
@@ -37,7 +44,7 @@ static void check_double(const sonde__json_reader *reader)
     double value = 0;
     sonde_status status = sonde__json_get_double(reader, &value);
     require(status == (isinf(expected) ? SONDE_ELIMIT : SONDE_OK));
-    require(status != SONDE_OK || memcmp(&value, &expected, sizeof value) == 0);
+    require(status != SONDE_OK || bits_of(value) == bits_of(expected));
 }
 
 static void write_number(sonde__json *json, const sonde__json_reader *reader)

@@ -18,6 +18,13 @@ static void require(bool condition)
         abort();
 }
 
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static size_t significant_digits(const char *text)
 {
     size_t count = 0;
@@ -53,9 +60,9 @@ static void check_double(double value)
     memcpy(copy, text, len);
     copy[len] = '\0';
     double back = strtod(copy, NULL);
-    require(memcmp(&back, &value, sizeof back) == 0);
+    require(bits_of(back) == bits_of(value));
     require(sonde__parse_double(text, len, &back) == SONDE_OK);
-    require(memcmp(&back, &value, sizeof back) == 0);
+    require(bits_of(back) == bits_of(value));
     check_shortest(value, copy);
     free(text);
 }

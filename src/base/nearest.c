@@ -57,16 +57,25 @@ void sonde__nearest_init(sonde__nearest *near, const char *text, size_t len)
     *near = (sonde__nearest){.text = text, .len = len, .edits = FAR};
 }
 
-void sonde__nearest_offer(sonde__nearest *near, const char *name, size_t len)
+/* How far a name is when it or the typed text begins the other one: what was cut short is near,
+   what was written out ("memory" for "mem") less so. */
+static size_t prefix_edits(const sonde__nearest *near, const char *name, size_t len)
 {
     size_t shorter = least(near->len, len);
+    if (shorter < PREFIX_BYTES_MIN || sonde__edits(near->text, shorter, name, shorter) > 0)
+        return FAR;
+    return near->len < len ? 1 : SONDE__NEAREST_EDITS_MAX;
+}
+
+void sonde__nearest_offer(sonde__nearest *near, const char *name, size_t len)
+{
     size_t longer = near->len > len ? near->len : len;
+    if (longer > SONDE__NEAREST_BYTES_MAX)
+        return;
     size_t edits = sonde__edits(near->text, near->len, name, len);
-    if (edits > allowed_edits(longer)) {
-        bool begins = shorter >= PREFIX_BYTES_MIN && longer <= SONDE__NEAREST_BYTES_MAX &&
-                      sonde__edits(near->text, shorter, name, shorter) == 0;
-        edits = begins ? SONDE__NEAREST_EDITS_MAX : FAR;
-    }
+    if (edits > allowed_edits(longer))
+        edits = FAR;
+    edits = least(edits, prefix_edits(near, name, len));
     if (edits >= near->edits)
         return;
     near->best = name;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "Did you mean ...?": the known name that is nearest to what a user typed. Offer every known name,
-   then look at best. No allocation; cost is bounded by NEAREST_BYTES_MAX squared per name.
+   then look at best. No allocation; cost is bounded by the square of
+   SONDE__NEAREST_BYTES_MAX per name.
 
      sonde__nearest near;
      sonde__nearest_init(&near, typed, strlen(typed));
@@ -27,7 +28,8 @@ typedef struct sonde__nearest {
 void sonde__nearest_init(sonde__nearest *near, const char *text, size_t len);
 
 /* Keeps name when it is nearer than all before it. A third of the longer name may differ, at most
-   EDITS_MAX edits; a name that begins the other one (three letters or more) counts as that far. */
+   EDITS_MAX edits. A text that begins the name (three letters or more) counts as one edit, a name
+   that begins the text as EDITS_MAX. */
 void sonde__nearest_offer(sonde__nearest *near, const char *name, size_t len);
 
 /* Inserted, deleted, replaced or swapped neighbouring letters that turn a into b, without regard to

@@ -222,7 +222,7 @@ static sonde_status take_options(sonde__host *host, const sonde_capture_options 
     host->types = options->types;
     host->level = options->level;
     host->idle_disks = options->idle_disks != 0;
-    host->tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    host->ticks_per_second = (double)sysconf(_SC_CLK_TCK);
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     return take_paths(host, options->paths);
 }

@@ -77,7 +77,7 @@ static void store_line(const sonde__host *host, const sonde__cpu_line *line, cpu
         return;
     }
     for (unsigned i = 0; i < line->columns; i++) {
-        value[i].d = (double)line->ticks[i] * host->tick_s;
+        value[i].d = (double)line->ticks[i] / host->ticks_per_second;
         status[i] = SONDE_OK;
     }
     bool same = memory->known && memory->id == line->id;

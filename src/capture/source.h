@@ -23,7 +23,7 @@ typedef struct sonde__host {
     bool idle_disks; /* list idle virtual disks too */
     size_t path_count;
     char paths[SONDE_PATHS_MAX][SONDE_PATH_BYTES];
-    double tick_s; /* seconds per clock tick of the kernel's text files */
+    double ticks_per_second; /* of the clock in the kernel's text files */
     uint64_t page_bytes;
     uint64_t memory_total_bytes; /* 0: not known */
     uint64_t now_ns;             /* monotonic time of this reading */

@@ -52,7 +52,7 @@ static const rewording rewordings[] = {
     {"mapping values are not allowed in this context", false,
      "a \":\" cannot stand here; check the indentation, or put the value in quotes"},
     {"did not find expected key", false,
-     "the indentation does not match the lines above; align this key with its neighbours"},
+     "expected a key here; check the indentation against the lines above"},
     {"could not find expected ':'", true, "a key without a value; expected \"key: value\""},
     {"did not find expected ',' or ']'", true, "a list is not closed; expected \"]\""},
     {"did not find expected ',' or '}'", true, "a block is not closed; expected \"}\""},

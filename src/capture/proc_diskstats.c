@@ -4,8 +4,8 @@
    are 512 bytes whatever the device. Columns beyond the eleventh (discards, flushes) are not used;
    lines of seven columns are partitions of kernels before 2.6.25. */
 #include "capture/disk_rows.h"
-#include "capture/names.h"
 #include "capture/parsers.h"
+#include "capture/row_names.h"
 #include "capture/source.h"
 
 enum { SECTOR_BYTES = 512 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/telemetry.h"
 
-#include "capture/limits.h"
+#include "capture/capture_limits.h"
 
 #include <math.h>
 #include <stdlib.h>

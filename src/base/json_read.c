@@ -322,8 +322,7 @@ static uint32_t decode_unicode(const char **text, const char *end)
     return REPLACEMENT_CHARACTER;
 }
 
-/* Decodes one byte or one escape of a checked slice into out; returns its length. Moves *text on.
- */
+/* Decodes one byte or one escape of a checked slice; returns its length and moves *text on. */
 static size_t decode_next(const char **text, const char *end, char out[4])
 {
     if (**text != '\\') {
@@ -335,7 +334,9 @@ static size_t decode_next(const char **text, const char *end, char out[4])
         return sonde__utf8_encode(decode_unicode(text, end), out);
     static const char letters[] = "bfnrt";
     const char *found = strchr(letters, letter);
-    out[0] = found ? "\b\f\n\r\t"[found - letters] : letter;
+    out[0] = letter;
+    if (found)
+        out[0] = "\b\f\n\r\t"[found - letters];
     *text += 2;
     return 1;
 }

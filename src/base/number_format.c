@@ -171,8 +171,9 @@ static size_t layout_exponent(decimal d, size_t count, int exponent, char *out)
 static size_t layout_fixed(decimal d, size_t count, int exponent, char *out)
 {
     if (exponent < 0) {
-        size_t zeros = (size_t)-exponent; /* of which one stands before the point */
-        memcpy(out, "0.000", 5);
+        size_t zeros = (size_t)-exponent;         /* of which one stands before the point */
+        memset(out, '0', 1 - FIXED_EXPONENT_MIN); /* more than zeros: the digits come over them */
+        out[1] = '.';
         write_digits(d.digits, count, out + 1 + zeros);
         return 1 + zeros + count;
     }
@@ -185,7 +186,8 @@ static size_t layout_fixed(decimal d, size_t count, int exponent, char *out)
     }
     write_digits(d.digits, count, out);
     memset(out + count, '0', whole - count);
-    memcpy(out + whole, ".0", 2);
+    out[whole] = '.';
+    out[whole + 1] = '0';
     return whole + 2;
 }
 
@@ -203,7 +205,8 @@ size_t sonde__format_double(double value, char *out)
     double magnitude = sign ? -value : value;
     if (magnitude < 9007199254740992.0 && magnitude == (double)(uint64_t)magnitude) {
         size_t len = sonde__format_uint((uint64_t)magnitude, out);
-        memcpy(out + len, ".0", 2);
+        out[len] = '.';
+        out[len + 1] = '0';
         return sign + len + 2;
     }
     uint64_t c = biased == 0 ? fraction : fraction | UINT64_C(1) << FRACTION_BITS;

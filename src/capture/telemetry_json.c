@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reading as JSON in Flowcept's shape, driven by the field table. What Sonde adds (time, cost,
+   reasons for what is missing, further paths, the calling thread) is under the one key "sonde". A
+   missing value has no key; in the list of CPUs, where position counts, it is null. */
+#include "base/json_write.h"
+#include "capture/capture_handle.h"
+
+static void write_value(sonde__json *json, sonde_type type, sonde__value value)
+{
+    if (type == SONDE_TYPE_DOUBLE)
+        sonde__json_double(json, value.d);
+    else
+        sonde__json_uint(json, value.u);
+}
+
+static void write_field(sonde__json *json, const sonde_telemetry *t, sonde_field field)
+{
+    const sonde_field_info *info = sonde_field_describe(field);
+    sonde__json_key(json, info->key);
+    if (info->type == SONDE_TYPE_TEXT) {
+        sonde__json_string(json, t->executable);
+    } else if (info->type == SONDE_TYPE_LIST) {
+        sonde__json_begin_array(json);
+        const char *argument = t->cmd_line;
+        for (size_t i = 0; i < t->cmd_line_count; i++) {
+            size_t len = strlen(argument);
+            sonde__json_string_n(json, argument, len);
+            argument += len + 1;
+        }
+        sonde__json_end_array(json);
+    } else {
+        write_value(json, info->type, t->value[field]);
+    }
+}
+
+/* {"user": 1.0, ...}: the columns first to last that have a value. */
+static void write_row(sonde__json *json, const sonde__row *row, sonde_field first, sonde_field last)
+{
+    sonde__json_begin_object(json);
+    for (unsigned field = first; field <= (unsigned)last; field++) {
+        const sonde_field_info *info = sonde_field_describe((sonde_field)field);
+        unsigned column = field - (unsigned)first;
+        if (row->status[column] == SONDE_OK) {
+            sonde__json_key(json, info->key);
+            write_value(json, info->type, row->value[column]);
+        }
+    }
+    sonde__json_end_object(json);
+}
+
+static void write_cpus(sonde__json *json, const sonde__rows *rows)
+{
+    sonde__json_key(json, "times_per_cpu");
+    sonde__json_begin_array(json);
+    for (size_t i = 0; i < rows->count; i++)
+        write_row(json, &rows->row[i], SONDE_FIELD_CPU_USER, SONDE_FIELD_CPU_GUEST_NICE);
+    sonde__json_end_array(json);
+    sonde__json_key(json, "percent_per_cpu");
+    sonde__json_begin_array(json);
+    const unsigned column = SONDE_FIELD_CPU_PERCENT - SONDE_FIELD_CPU_USER;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (rows->row[i].status[column] == SONDE_OK)
+            sonde__json_double(json, rows->row[i].value[column].d);
+        else
+            sonde__json_null(json);
+    }
+    sonde__json_end_array(json);
+}
+
+static void write_named_rows(sonde__json *json, const sonde_telemetry *t, sonde_table table)
+{
+    const sonde_table_info *info = sonde_table_describe(table);
+    const sonde__rows *rows = &t->table[table];
+    sonde__json_key(json, info->key);
+    sonde__json_begin_object(json);
+    for (size_t i = 0; i < rows->count; i++) {
+        sonde__json_key(json, rows->row[i].name);
+        write_row(json, &rows->row[i], info->first, info->last);
+    }
+    sonde__json_end_object(json);
+}
+
+static bool has_table(const sonde_telemetry *t, sonde_table table)
+{
+    return t->table[table].status == SONDE_OK;
+}
+
+static void write_tables(sonde__json *json, const sonde_telemetry *t, sonde_section section)
+{
+    if (section == SONDE_SECTION_CPU && has_table(t, SONDE_TABLE_CPUS))
+        write_cpus(json, &t->table[SONDE_TABLE_CPUS]);
+    if (section == SONDE_SECTION_DISK && has_table(t, SONDE_TABLE_DISKS))
+        write_named_rows(json, t, SONDE_TABLE_DISKS);
+    if (section == SONDE_SECTION_NETWORK && has_table(t, SONDE_TABLE_INTERFACES))
+        write_named_rows(json, t, SONDE_TABLE_INTERFACES);
+}
+
+static bool section_has_values(const sonde_telemetry *t, sonde_section section)
+{
+    for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++)
+        if (sonde_field_describe((sonde_field)i)->section == section && t->status[i] == SONDE_OK)
+            return true;
+    for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++)
+        if (sonde_table_describe((sonde_table)i)->section == section &&
+            has_table(t, (sonde_table)i) && t->table[i].count > 0)
+            return true;
+    return false;
+}
+
+/* The fields of one section, those of one object together. */
+static void write_section(sonde__json *json, const sonde_telemetry *t, sonde_section section)
+{
+    sonde__json_key(json, sonde_section_name(section));
+    sonde__json_begin_object(json);
+    const char *open = "";
+    for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
+        const sonde_field_info *info = sonde_field_describe((sonde_field)i);
+        if (info->section != section || t->status[i] != SONDE_OK)
+            continue;
+        if (strcmp(info->object, open) != 0) {
+            if (*open)
+                sonde__json_end_object(json);
+            open = info->object;
+            if (*open) {
+                sonde__json_key(json, open);
+                sonde__json_begin_object(json);
+            }
+        }
+        write_field(json, t, (sonde_field)i);
+    }
+    if (*open)
+        sonde__json_end_object(json);
+    write_tables(json, t, section);
+    sonde__json_end_object(json);
+}
+
+/* {"cpu.frequency": "absent", ...}: why what was asked for is not there. */
+static void write_missing(sonde__json *json, const sonde_telemetry *t)
+{
+    sonde__json_key(json, "missing");
+    sonde__json_begin_object(json);
+    for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
+        sonde_status status = (sonde_status)t->status[i];
+        if (status != SONDE_OK && status != SONDE_EOFF) {
+            sonde__json_key(json, sonde_field_describe((sonde_field)i)->path);
+            sonde__json_string(json, sonde_status_name(status));
+        }
+    }
+    sonde__json_end_object(json);
+}
+
+static void write_thread(sonde__json *json, const sonde__thread_usage *thread)
+{
+    sonde__json_key(json, "thread");
+    sonde__json_begin_object(json);
+    sonde__json_key(json, "user_seconds");
+    sonde__json_double(json, thread->user_s);
+    sonde__json_key(json, "system_seconds");
+    sonde__json_double(json, thread->system_s);
+    sonde__json_key(json, "minor_faults");
+    sonde__json_uint(json, thread->minor_faults);
+    sonde__json_key(json, "major_faults");
+    sonde__json_uint(json, thread->major_faults);
+    sonde__json_key(json, "voluntary_ctx_switches");
+    sonde__json_uint(json, thread->voluntary_switches);
+    sonde__json_key(json, "involuntary_ctx_switches");
+    sonde__json_uint(json, thread->involuntary_switches);
+    sonde__json_end_object(json);
+}
+
+static void write_own(sonde__json *json, const sonde_telemetry *t)
+{
+    sonde__json_key(json, "sonde");
+    sonde__json_begin_object(json);
+    sonde__json_key(json, "captured_at");
+    sonde__json_double(json, (double)t->time_ns / 1e9);
+    sonde__json_key(json, "window_seconds");
+    sonde__json_double(json, (double)t->window_ns / 1e9);
+    sonde__json_key(json, "cost_seconds");
+    sonde__json_double(json, (double)t->cost_ns / 1e9);
+    sonde__json_key(json, "level");
+    sonde__json_string(json, sonde_level_name(t->level));
+    if (t->thread.known)
+        write_thread(json, &t->thread);
+    if (t->table[SONDE_TABLE_PATHS].count > 1) {
+        sonde__json_key(json, "disk_usage_per_path");
+        sonde__json_begin_object(json);
+        for (size_t i = 0; i < t->table[SONDE_TABLE_PATHS].count; i++) {
+            const sonde__row *row = &t->table[SONDE_TABLE_PATHS].row[i];
+            sonde__json_key(json, row->name);
+            write_row(json, row, SONDE_FIELD_DISK_TOTAL, SONDE_FIELD_DISK_PERCENT);
+        }
+        sonde__json_end_object(json);
+    }
+    write_missing(json, t);
+    sonde__json_end_object(json);
+}
+
+sonde_status sonde_capture_json(sonde_capture *capture, const char **text, size_t *len)
+{
+    sonde__json json;
+    sonde__buf_clear(&capture->json);
+    sonde__json_init(&json, &capture->json);
+    sonde__json_begin_object(&json);
+    for (unsigned i = 0; i < SONDE_SECTION_COUNT; i++)
+        if (section_has_values(&capture->telemetry, (sonde_section)i))
+            write_section(&json, &capture->telemetry, (sonde_section)i);
+    write_own(&json, &capture->telemetry);
+    sonde__json_end_object(&json);
+    sonde__buf_char(&capture->json, '\0');
+    if (capture->json.status != SONDE_OK)
+        return capture->json.status;
+    *text = capture->json.data;
+    *len = capture->json.len - 1;
+    return SONDE_OK;
+}

@@ -5,6 +5,8 @@
 
 #include "sonde/attr.h"
 #include "sonde/capture.h"
+#include "sonde/metric.h"
+#include "sonde/metric_set.h"
 #include "sonde/name.h"
 #include "sonde/reader.h"
 #include "sonde/session.h"

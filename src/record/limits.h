@@ -22,6 +22,23 @@ enum {
     SONDE__SLOT_BYTES = 512,                  /* (format) */
     SONDE__SLOT_ATTR_BYTES = 448,             /* (format) */
     SONDE__RECORD_BYTES_MAX = 32 << 10,       /* (format) largest record in a ring */
+    /* metrics: 54 MiB of addresses; memory is put behind what is used */
+    SONDE__COUNTERS_MAX = 8192,            /* (format) series; 8 bytes in each lane */
+    SONDE__GAUGES_MAX = 8192,              /* (format) series; 8 bytes */
+    SONDE__HISTOGRAMS_MAX = 1024,          /* (format) series; 320 bytes in each lane */
+    SONDE__HISTOGRAM_CELL_BYTES = 320,     /* (format) */
+    SONDE__METRIC_BLOCKS = 8192,           /* (format) 4 MiB in all */
+    SONDE__METRIC_BLOCK_BYTES = 512,       /* (format) one octave of one histogram of one lane */
+    SONDE__METRIC_BLOCKS_RESERVE = 1024,   /* for the cells that threads share */
+    SONDE__METRIC_LANES = 128,             /* threads with cells of their own; others share */
+    SONDE__METRIC_SERIES_BYTES = 2 << 20,  /* (format) descriptions of all series */
+    SONDE__METRIC_CHUNK = 16 << 10,        /* memory of histogram cells and descriptions at a time */
+    SONDE__FAMILIES_MAX = 1024,            /* names of metrics */
+    SONDE__FAMILY_SERIES_MAX = 2000,       /* label sets of one name; beyond: one overflow series */
+    SONDE__LABELS_MAX = 8,                 /* keys of one family */
+    SONDE__LABEL_VALUE_MAX = 128,          /* bytes; longer values are cut */
+    SONDE__HELP_MAX = 255,                 /* bytes; longer texts are cut */
+    SONDE__WINDOW_MAX = 65536,             /* observations kept as they are; 8 bytes each */
     /* journal */
     SONDE__FRAME_RECORDS_BYTES = 64 << 10,    /* a frame is closed when its records pass this */
     SONDE__FRAME_BYTES_MAX = 1 << 20,         /* (format) a reader believes no longer one */

@@ -4,6 +4,9 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
+#include "record/metric_cells.h"
+#include "record/metric_registry.h"
+#include "record/metric_store.h"
 #include "record/names.h"
 #include "sonde/reader.h"
 
@@ -165,6 +168,13 @@ static bool bind_handle(sonde__lane_local *lane)
     return true;
 }
 
+static void own_handle(sonde__lane_local *lane)
+{
+    lane->owned = true;
+    sonde__lane = (sonde_lane *)(void *)lane;
+    pthread_setspecific(lane_key, lane);
+}
+
 /* With the lock: a lane for the calling thread. NULL: there are no more. */
 static sonde__lane_local *claim(sonde__region *region)
 {
@@ -176,9 +186,7 @@ static sonde__lane_local *claim(sonde__region *region)
         lane = pick_handle(region);
         if (!lane || (!lane->bound && !bind_handle(lane)))
             return NULL;
-        lane->owned = true;
-        sonde__lane = (sonde_lane *)(void *)lane;
-        pthread_setspecific(lane_key, lane);
+        own_handle(lane);
         atomic_store_explicit(&lane->header->thread, (uint32_t)gettid(), memory_order_relaxed);
     }
     __atomic_store_n(&lane->state, state_to_be(), __ATOMIC_RELEASE);
@@ -210,6 +218,49 @@ static sonde__lane_local *lock_shared(bool try_only)
 void sonde__lane_leave_shared(sonde__lane_local *lane)
 {
     __atomic_store_n(&lane->busy, 0, __ATOMIC_RELEASE);
+}
+
+uint32_t sonde__lane_handle(const sonde__lane_local *lane)
+{
+    return (uint32_t)(lane - region_now()->lanes);
+}
+
+bool sonde__recorder_watch_fork(void)
+{
+    sonde__recorder *recorder = &sonde__the_recorder;
+    if (region_now())
+        return true;
+    sonde__region *made = new_region();
+    sonde__region *none = NULL;
+    if (made && !atomic_compare_exchange_strong(&recorder->region, &none, made))
+        munmap(made, sizeof *made);
+    return region_now() != NULL;
+}
+
+sonde__lane_local *sonde__lane_claim_handle(void)
+{
+    sonde__recorder *recorder = &sonde__the_recorder;
+    sonde__region *region = region_now();
+    sonde__lane_local *lane = sonde__lane_mine();
+    if (in_region(region, lane))
+        return lane;
+    if (!region || pthread_mutex_trylock(&recorder->lock) != 0)
+        return NULL;
+    sonde__recorder_prepare();
+    if (recorder->handles_used == 0)
+        recorder->handles_used = 1; /* the shared one */
+    bool recording = recorder->session.open && !recorder->session.disabled;
+    lane = recording ? claim(region) : NULL;
+    if (!lane) {
+        lane = pick_handle(region);
+        if (lane) {
+            own_handle(lane);
+            __atomic_store_n(&lane->state, __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED),
+                             __ATOMIC_RELEASE);
+        }
+    }
+    pthread_mutex_unlock(&recorder->lock);
+    return lane;
 }
 
 /* Recording is paused, and a task that was begun before ends. */
@@ -289,12 +340,8 @@ static void fill_header(const sonde_session *session)
 sonde_status sonde__recorder_start(const sonde_session *session)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
-    if (!region_now()) {
-        sonde__region *made = new_region();
-        if (!made)
-            return SONDE_ENOMEM;
-        atomic_store(&recorder->region, made);
-    }
+    if (!sonde__recorder_watch_fork())
+        return SONDE_ENOMEM;
     sonde__region *region = region_now();
     if (recorder->handles_used == 0)
         recorder->handles_used = 1; /* the shared one */
@@ -380,6 +427,9 @@ static void start_anew(sonde__region *old)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__names_after_fork();
+    sonde__registry_after_fork();
+    sonde__metric_store_after_fork();
+    sonde__metric_cells_after_fork();
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
     memset(&recorder->drain, 0, sizeof recorder->drain);
@@ -387,7 +437,8 @@ static void start_anew(sonde__region *old)
     recorder->lanes_used = 0;
     recorder->handles_used = 0;
     recorder->lanes_exhausted = false;
-    memset((void *)recorder->by_index, 0, sizeof recorder->by_index);
+    for (uint32_t i = 0; i <= SONDE__LANES_LIMIT; i++)
+        atomic_store_explicit(&recorder->by_index[i], NULL, memory_order_relaxed);
     recorder->fork_pending = recorder->session.open && !recorder->session.disabled;
     recorder->session.open = false;
     sonde__region *region = new_region();

@@ -387,7 +387,8 @@ static void start_anew(sonde__region *old)
     recorder->lanes_used = 0;
     recorder->handles_used = 0;
     recorder->lanes_exhausted = false;
-    memset((void *)recorder->by_index, 0, sizeof recorder->by_index);
+    for (uint32_t i = 0; i <= SONDE__LANES_LIMIT; i++)
+        atomic_store_explicit(&recorder->by_index[i], NULL, memory_order_relaxed);
     recorder->fork_pending = recorder->session.open && !recorder->session.disabled;
     recorder->session.open = false;
     sonde__region *region = new_region();

@@ -78,11 +78,11 @@ static sonde_status create_member(sonde_session *session, sonde__journal *journa
 /* NAME.sonde, or NAME_2.sonde and so on when that exists. */
 static sonde_status create_first(sonde_session *session, sonde__journal *journal)
 {
-    char stem[200];
-    snprintf(stem, sizeof stem, "%s", session->name);
+    char stem[sizeof session->name];
+    memcpy(stem, session->name, sizeof stem);
     for (unsigned i = 1; i < CLASH_MAX; i++) {
         if (i > 1)
-            snprintf(session->name, sizeof session->name, "%s_%u", stem, i);
+            snprintf(session->name, sizeof session->name, "%.200s_%u", stem, i);
         char path[SONDE__JOURNAL_PATH_MAX + 256];
         int len = snprintf(path, sizeof path, "%s/%s.sonde", session->dir, session->name);
         if (len < 0 || (size_t)len >= SONDE__JOURNAL_PATH_MAX)

@@ -98,7 +98,7 @@ static void put_trace(sonde__lane_local *lane, sonde__slot *slot, sonde_context 
     uint64_t trace[2] = {context.trace_hi, context.trace_lo};
     if ((trace[0] | trace[1]) != 0 &&
         (trace[0] != session->trace_hi || trace[1] != session->trace_lo))
-        sonde__slot_attr(lane, slot, SONDE__GROUP_SYSTEM, SONDE__SYS_TRACE, SONDE_TYPE_BYTES, trace,
+        sonde__slot_attr(lane, slot, SONDE__GROUP_SYSTEM, SONDE__SYS_TRACE, SONDE_ATTR_BYTES, trace,
                          sizeof trace);
 }
 
@@ -277,7 +277,7 @@ void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *er
     uint16_t *top = sonde__lane_top(lane);
     unsigned bits = (unsigned)status & SONDE__STATUS_MASK;
     if (__builtin_expect(error != NULL, 0))
-        sonde__task_attr(lane, &ref, SONDE__GROUP_SYSTEM, SONDE__SYS_ERROR, SONDE_TYPE_STRING, error,
+        sonde__task_attr(lane, &ref, SONDE__GROUP_SYSTEM, SONDE__SYS_ERROR, SONDE_ATTR_STRING, error,
                          error_len);
     if (__builtin_expect(ref.lane == lane->index && *top == ref.slot &&
                              atomic_load_explicit(&lane->slots[ref.slot].state,

@@ -216,7 +216,8 @@ bool sonde__frame_add(sonde__frame_writer *writer, const sonde__names_view *name
     *out++ = (uint8_t)(record->kind | (record->attr_bytes ? HAS_ATTRS : 0));
     *out++ = record->flags;
     out = sonde__varint_put(out, local_name(writer, names, record->name));
-    out = sonde__varint_put(out, sonde__zigzag((int64_t)(record->number - writer->prev_number - 1)));
+    out =
+        sonde__varint_put(out, sonde__zigzag((int64_t)(record->number - writer->prev_number - 1)));
     unsigned parent = record->flags & SONDE__PARENT_MASK;
     if (parent == SONDE__PARENT_LANE)
         out = sonde__varint_put(out, sonde__zigzag((int64_t)(record->number - record->parent)));

@@ -108,8 +108,8 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)
         return status;
-    status = sonde__segment_create(&recorder->segment, session->run,
-                                   session->options.segment_bytes_max);
+    status =
+        sonde__segment_create(&recorder->segment, session->run, session->options.segment_bytes_max);
     if (status == SONDE_OK)
         status = sonde__start_frame(&recorder->segment, session, attrs, count);
     if (status == SONDE_OK)

@@ -11,7 +11,8 @@
 
 enum {
     ATTR_HEAD = sizeof(sonde__ring_attr),
-    /* longest value in one record: head of the record, of the attribute, the full length, padding */
+    /* longest value in one record: head of the record, of the attribute, the full length, padding
+     */
     VALUE_MAX = SONDE__RECORD_BYTES_MAX - (int)sizeof(sonde__ring_record) - ATTR_HEAD - 16,
 };
 
@@ -129,11 +130,10 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
 static inline sonde__slot *own_slot(sonde__lane_local *lane, const sonde__ref *ref)
 {
     sonde__slot *slot = &lane->slots[ref->slot];
-    return __builtin_expect(
-               ref->lane == lane->index && !lane->shared &&
-                   atomic_load_explicit(&slot->state, memory_order_relaxed) ==
-                       (ref->number << 2 | SONDE__SLOT_OPEN),
-               1)
+    return __builtin_expect(ref->lane == lane->index && !lane->shared &&
+                                atomic_load_explicit(&slot->state, memory_order_relaxed) ==
+                                    (ref->number << 2 | SONDE__SLOT_OPEN),
+                            1)
                ? slot
                : NULL;
 }
@@ -226,7 +226,8 @@ void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key, son
     sonde__lane_leave(lane);
 }
 
-static void system_attr(sonde_task task, sonde__sys key, unsigned type, const void *data, size_t len)
+static void system_attr(sonde_task task, sonde__sys key, unsigned type, const void *data,
+                        size_t len)
 {
     if (!task)
         return;

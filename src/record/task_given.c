@@ -38,8 +38,7 @@ sonde_task sonde_task_current(void)
     sonde_task task = 0;
     uint16_t top = *sonde__lane_top(lane);
     if (top != SONDE__NO_SLOT) {
-        uint64_t number =
-            atomic_load_explicit(&lane->slots[top].state, memory_order_relaxed) >> 2;
+        uint64_t number = atomic_load_explicit(&lane->slots[top].state, memory_order_relaxed) >> 2;
         task = number << (SONDE__SLOT_BITS + SONDE__LANE_BITS) |
                (uint64_t)lane->index << SONDE__SLOT_BITS | top;
     }

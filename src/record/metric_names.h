@@ -4,6 +4,7 @@
 #define SONDE_RECORD_METRIC_NAMES_H
 
 #include "record/limits.h"
+#include "record/metric_limits.h"
 
 #include <stdbool.h>
 

@@ -9,6 +9,7 @@
 #define SONDE_RECORD_METRIC_STORE_H
 
 #include "record/limits.h"
+#include "record/metric_limits.h"
 #include "sonde/lane_abi.h"
 #include "sonde/metric_set.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics against the bare operations they are made of. Two threads hit the same metric at once; what
-   one of them alone takes is measured in the same rounds. */
+/* Metrics against the bare operations they are made of. Two threads hit the same metric at once;
+   what one of them alone takes is measured in the same rounds. */
 #include "bench.h"
 #include "sonde/sonde.h"
 
@@ -24,12 +24,13 @@ static __thread struct {
 static uint64_t bare_count;
 static uint64_t *volatile bare_cell = &bare_count;
 
+/* A counter with one writer as one would write it: load the pointer, load, add, store. */
 static void floor_counter(void *arg, unsigned calls)
 {
     (void)arg;
     for (unsigned i = 0; i < calls; i++) {
         uint64_t *cell = bare_cell;
-        *cell = *cell + 1;
+        __atomic_store_n(cell, __atomic_load_n(cell, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
         __asm__ volatile("" : : : "memory");
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters, gauges and histograms. A handle is looked up once, by name and labels; using it needs no
-   lock, no allocation, no look-up and cannot fail:
+/* Counters, gauges and histograms. A handle is looked up once, by name and labels; using it needs
+   no lock, no allocation, no look-up and cannot fail:
 
      sonde_counter *steps = sonde_counter_get("steps_total", "Steps done",
                                               SONDE_LABELS("phase", "train"));
@@ -49,10 +49,10 @@ typedef struct sonde_histogram {
 
 /* The metric with this name and these labels, made when it is new; help may be NULL. Never NULL:
    where it cannot be made, the handle does nothing and its status says why. EINVAL: a name that is
-   not [a-zA-Z_:][a-zA-Z0-9_:]*, a key that is not [a-zA-Z_][a-zA-Z0-9_]* or begins with "__", or the
-   name is in use for another kind or other keys. ELIMIT: too many metrics; for one family beyond
-   2000 series it is the handle of the family's overflow series, which counts. ENOMEM. Values longer
-   than 128 bytes are cut, with a hash of the whole. */
+   not [a-zA-Z_:][a-zA-Z0-9_:]*, a key that is not [a-zA-Z_][a-zA-Z0-9_]* or begins with "__", or
+   the name is in use for another kind or other keys. ELIMIT: too many metrics; for one family
+   beyond 2000 series it is the handle of the family's overflow series, which counts. ENOMEM. Values
+   longer than 128 bytes are cut, with a hash of the whole. */
 SONDE_API sonde_counter *sonde_counter_get(const char *name, const char *help,
                                            const char *const *labels);
 SONDE_API sonde_gauge *sonde_gauge_get(const char *name, const char *help,
@@ -200,6 +200,7 @@ typedef struct sonde_distribution {
     const sonde_octave *octaves; /* lowest first */
     size_t window_count;
     const double *window; /* ascending; exact histograms only */
+    double window_sum;
 } sonde_distribution;
 
 /* What sonde_histogram_read fills, with its memory. NULL without memory. */
@@ -211,8 +212,8 @@ SONDE_API void sonde_histogram_reading_destroy(sonde_histogram_reading *reading)
 SONDE_API const sonde_distribution *sonde_histogram_read(const sonde_histogram *histogram,
                                                          sonde_histogram_reading *reading);
 
-/* Percentile 0 ... 100 (below: 0, above: 100) by PyVeda's rule: element number int(n * (p / 100)) of
-   the ascending values, the last one at most. Exact where there is a window, else within 0.55 %.
+/* Percentile 0 ... 100 (below: 0, above: 100) by PyVeda's rule: element number int(n * (p / 100))
+   of the ascending values, the last one at most. Exact where there is a window, else within 0.55 %.
    0 when there is nothing. */
 SONDE_API double sonde_distribution_percentile(const sonde_distribution *distribution,
                                                double percent);
@@ -230,20 +231,20 @@ SONDE_API uint64_t sonde_histogram_count(const sonde_histogram *histogram);
 
 /* What could not be done as asked. */
 typedef struct sonde_metric_stats {
-    uint64_t negative_steps;  /* of counters */
-    uint64_t not_numbers;     /* NaN given to gauges and histograms */
-    uint64_t series_over;     /* label sets that became the overflow series */
-    uint64_t refused;         /* metrics that could not be made */
-    uint64_t values_cut;      /* label values shortened */
-    uint64_t window_skipped;  /* observations a signal handler could not put into a window */
-    uint64_t no_store;        /* steps that found no memory at all */
-    uint64_t shared_cells;    /* slow steps into the cells that threads share */
+    uint64_t negative_steps; /* of counters */
+    uint64_t not_numbers;    /* NaN given to gauges and histograms */
+    uint64_t series_over;    /* label sets that became the overflow series */
+    uint64_t refused;        /* metrics that could not be made */
+    uint64_t values_cut;     /* label values shortened */
+    uint64_t window_skipped; /* observations a signal handler could not put into a window */
+    uint64_t no_store;       /* steps that found no memory at all */
+    uint64_t shared_cells;   /* slow steps into the cells that threads share */
     uint32_t counters, gauges, histograms; /* in use */
     uint32_t lanes;
-    uint32_t blocks; /* of 512 bytes, in use */
-    uint64_t bytes;  /* of memory, backed */
-    int shared_memory;    /* 0: other processes cannot read them */
-    sonde_status reason;  /* why not */
+    uint32_t blocks;     /* of 512 bytes, in use */
+    uint64_t bytes;      /* of memory, backed */
+    int shared_memory;   /* 0: other processes cannot read them */
+    sonde_status reason; /* why not */
 } sonde_metric_stats;
 
 SONDE_API void sonde_metric_stats_get(sonde_metric_stats *out);

@@ -61,6 +61,8 @@ double sonde_distribution_percentile(const sonde_distribution *d, double percent
 
 double sonde_distribution_mean(const sonde_distribution *d)
 {
+    if (d->window_count > 0)
+        return d->window_sum / (double)d->window_count;
     return d->count > 0 ? d->sum / (double)d->count : 0;
 }
 
@@ -92,7 +94,7 @@ static int compare_doubles(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The window replaces sum and count as PyVeda has them: of what is kept, in the order it came. */
+/* Summed up in the order it came, as in PyVeda: the last bits of a sum depend on it. */
 static void read_window(sonde_histogram_reading *reading, sonde__window *window)
 {
     sonde_distribution *all = &reading->merged.all;
@@ -104,6 +106,8 @@ static void read_window(sonde_histogram_reading *reading, sonde__window *window)
         reading->window_cap = window->size;
     }
     size_t count = sonde__window_copy(window, reading->window);
+    for (size_t i = 0; i < count; i++)
+        all->window_sum += reading->window[i];
     qsort(reading->window, count, sizeof *reading->window, compare_doubles);
     all->window = reading->window;
     all->window_count = count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The slow side of counters, gauges and histograms: a thread's first use of a page of cells, values
-   outside the buckets, signal handlers that interrupt an observation, and threads that have no cells
-   of their own. The last two use the cells of lane 0, which all threads share, by locked instructions:
-   whoever comes here can always count. Nothing here waits for a lock. */
+   outside the buckets, signal handlers that interrupt an observation, and threads that have no
+   cells of their own. The last two use the cells of lane 0, which all threads share, by locked
+   instructions: whoever comes here can always count. Nothing here waits for a lock. */
 #include "record/metric_cells.h"
 
 #include "record/histogram_table.h"
@@ -37,7 +37,8 @@ static bool grow_counters(const sonde__metric_view *view, uint32_t lane, uint32_
     sonde__metric_header *header = sonde__metric_header_of(view);
     uint32_t from = atomic_load(&header->lane_counters[lane]);
     uint32_t to = (index / COUNTERS_PER_PAGE + 1) * COUNTERS_PER_PAGE;
-    uint64_t offset = (uint64_t)((uint8_t *)(sonde__metric_counters(view, lane) + from) - view->base);
+    uint64_t offset =
+        (uint64_t)((uint8_t *)(sonde__metric_counters(view, lane) + from) - view->base);
     if (to <= from)
         return true;
     if (!sonde__metric_store_back(offset, (uint64_t)(to - from) * 8))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A set keeps its memory from one filling to the next, so that reading again allocates nothing.
-   Texts and octaves lie in two arenas that may move while they grow: offsets first, pointers last. */
+   Texts and octaves lie in two arenas that may move while they grow: offsets first, pointers last.
+ */
 #include "record/metric_fill.h"
 
 #include "record/metric_registry.h"

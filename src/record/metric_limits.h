@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every limit of metrics, with its cost in bytes and what counts those beyond it. Those marked
-   (format) are part of the store's layout. The store takes 54 MiB of addresses; memory is put behind
-   what is used. */
+   (format) are part of the store's layout. The store takes 54 MiB of addresses; memory is put
+   behind what is used. */
 #ifndef SONDE_RECORD_METRIC_LIMITS_H
 #define SONDE_RECORD_METRIC_LIMITS_H
 

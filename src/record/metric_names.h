@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What names, keys and values of metrics may be: Prometheus' rules, which OTLP and StatsD accept. */
+/* What names, keys and values of metrics may be: Prometheus' rules, which OTLP and StatsD accept.
+ */
 #ifndef SONDE_RECORD_METRIC_NAMES_H
 #define SONDE_RECORD_METRIC_NAMES_H
 

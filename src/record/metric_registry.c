@@ -347,8 +347,8 @@ static sonde__series *overflow_of(sonde_family *family)
 static bool is_full(const sonde_family *family)
 {
     return family->series_count >= SONDE__FAMILY_SERIES_MAX ||
-           (family->key_count > 0 && registry.next[family->kind] >=
-                                         limit_of(family->kind) - limit_of(family->kind) / 16);
+           (family->key_count > 0 &&
+            registry.next[family->kind] >= limit_of(family->kind) - limit_of(family->kind) / 16);
 }
 
 /* With the lock: finds or makes the series of values that may be too long. */
@@ -356,8 +356,7 @@ static sonde__series *find_or_make(sonde_family *family, const char *const *valu
 {
     kept_values kept;
     keep_values(family, values, &kept);
-    sonde__series *series =
-        find(family, kept.list, hash_values(kept.list, family->key_count));
+    sonde__series *series = find(family, kept.list, hash_values(kept.list, family->key_count));
     if (series)
         return series;
     if (is_full(family))

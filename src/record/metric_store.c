@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making the store. Pages of tmpfs that are not there kill by SIGBUS when they are touched, so each
-   part is populated (MADV_POPULATE_WRITE, Linux 5.14) before its first use; where the kernel cannot,
-   the store is private memory. The descriptor is kept to link the file to a name later; it lies high
-   and is checked before use, because a host may close or reuse it. */
+   part is populated (MADV_POPULATE_WRITE, Linux 5.14) before its first use; where the kernel
+   cannot, the store is private memory. The descriptor is kept to link the file to a name later; it
+   lies high and is checked before use, because a host may close or reuse it. */
 #include "record/metric_store.h"
 
 #include "base/errno_status.h"

@@ -363,6 +363,7 @@ sonde_status sonde__recorder_start(const sonde_session *session)
         region->lanes[0].bound = false;
         return status;
     }
+    sonde__metric_store_publish(session->run);
     set_states(SONDE_LANE_ON, SONDE_LANE_ASK);
     return SONDE_OK;
 }
@@ -390,6 +391,7 @@ void sonde__recorder_stop(const sonde__run_end *end, uint64_t wait_ns)
     bool quiet = lanes_quiet(region);
     sonde_status status = sonde__drain_stop(&recorder->drain, end, wait_ns);
     sonde__names_attach(NULL);
+    sonde__metric_store_withdraw();
     sonde__journal_close(&recorder->drain.journal);
     for (uint32_t i = 0; i < recorder->handles_used; i++)
         region->lanes[i].bound = false;

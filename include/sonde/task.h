@@ -50,7 +50,7 @@ SONDE_API void sonde_task_end_on(sonde_task task, sonde_task_status status, cons
    the environment. An inlined load and compare. */
 static inline int sonde_enabled(void)
 {
-    return __atomic_load_n(&sonde__lane->state, __ATOMIC_RELAXED) != SONDE_LANE_OFF;
+    return (__atomic_load_n(&sonde__lane->state, __ATOMIC_RELAXED) & SONDE_LANE_OFF) == 0;
 }
 
 /* Begins a task whose parent is the innermost open task of this thread. */

@@ -266,7 +266,7 @@ static void test_pool_exhaustion_keeps_counts(void **state)
     sonde_family *family = sonde_histogram_family("greedy", NULL, SONDE_KEYS("n"));
     double expected_max = 0;
     for (int h = 0; h < 100; h++) {
-        char n[8];
+        char n[16];
         snprintf(n, sizeof n, "%d", h);
         sonde_histogram *histogram = sonde_histogram_with(family, SONDE_VALUES(n));
         for (int exponent = -64; exponent < 64; exponent++)

@@ -11,6 +11,7 @@
 #include "sonde/reader.h"
 #include "sonde/session.h"
 #include "sonde/settings.h"
+#include "sonde/snapshot.h"
 #include "sonde/status.h"
 #include "sonde/task.h"
 

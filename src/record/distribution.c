@@ -123,7 +123,9 @@ const sonde_distribution *sonde_histogram_read(const sonde_histogram *histogram,
         *all = (sonde_distribution){0};
         return all;
     }
-    sonde__metric_read_histogram(view, index, &reading->merged);
+    sonde__merged_begin(&reading->merged);
+    sonde__metric_add_histogram(view, index, &reading->merged);
+    sonde__merged_end(&reading->merged);
     sonde__merged_octaves(&reading->merged, reading->octaves);
     all->octaves = reading->octaves;
     all->octave_count = reading->merged.touched;

@@ -141,6 +141,10 @@ static bool take_record(sonde__pump *pump, const sonde__names_view *names,
                                  bytes + sizeof record)) {
         return false;
     }
+    if (pump->seen && cursor->seq >= cursor->counted) {
+        cursor->counted = cursor->seq + count;
+        pump->seen(pump, names, &record, bytes + sizeof record);
+    }
     pump->frame.header.count += (uint32_t)count;
     cursor->tail += size;
     cursor->seq += count;

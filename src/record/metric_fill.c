@@ -144,7 +144,9 @@ static bool take_texts(sonde_metric_set *set, sonde_metric *metric, const char *
 
 static void take_histogram(sonde_metric_set *set, const sonde__metric_view *view, uint32_t index)
 {
-    sonde__metric_read_histogram(view, index, &set->merged);
+    sonde__merged_begin(&set->merged);
+    sonde__metric_add_histogram(view, index, &set->merged);
+    sonde__merged_end(&set->merged);
     size_t octaves = set->merged.touched;
     sonde_octave *to = arena_add(set, &set->octaves, octaves * sizeof *to);
     if (octaves > 0 && to)

@@ -80,7 +80,7 @@ static void add_cell(const sonde__metric_view *view, const sonde_histogram_cell 
     }
 }
 
-static void clear(sonde__merged *merged)
+void sonde__merged_begin(sonde__merged *merged)
 {
     for (unsigned i = 0; i < merged->touched; i++) {
         unsigned octave = merged->list[i];
@@ -102,14 +102,17 @@ static void sort_list(sonde__merged *merged)
     }
 }
 
-void sonde__metric_read_histogram(const sonde__metric_view *view, uint32_t index,
-                                  sonde__merged *merged)
+void sonde__metric_add_histogram(const sonde__metric_view *view, uint32_t index,
+                                 sonde__merged *merged)
 {
     sonde__metric_header *header = sonde__metric_header_of(view);
-    clear(merged);
     for (uint32_t lane = 0; lane < lanes_of(view); lane++)
         if (index < atomic_load_explicit(&header->lane_histograms[lane], memory_order_acquire))
             add_cell(view, &sonde__metric_histograms(view, lane)[index], merged);
+}
+
+void sonde__merged_end(sonde__merged *merged)
+{
     sort_list(merged);
     if (merged->all.count == 0)
         merged->all.min = merged->all.max = 0;

@@ -19,9 +19,11 @@ typedef struct sonde__merged {
 uint64_t sonde__metric_read_counter(const sonde__metric_view *view, uint32_t index);
 double sonde__metric_read_gauge(const sonde__metric_view *view, uint32_t index);
 
-/* merged need not be initialised, except to zero before its first use. */
-void sonde__metric_read_histogram(const sonde__metric_view *view, uint32_t index,
-                                  sonde__merged *merged);
+/* Several histograms into one: begin, add, end. merged is zero before its first use. */
+void sonde__merged_begin(sonde__merged *merged);
+void sonde__metric_add_histogram(const sonde__metric_view *view, uint32_t index,
+                                 sonde__merged *merged);
+void sonde__merged_end(sonde__merged *merged);
 
 /* The octaves of merged, lowest first, into out (room for touched). */
 void sonde__merged_octaves(const sonde__merged *merged, sonde_octave *out);

@@ -19,6 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Handle 0 is the shared one, handle 1 has the metric cells of the library's own thread. */
+enum { LIBRARY_HANDLE = 1, FIRST_HANDLE = 2 };
+
 /* What a thread has before its first record, and in processes that do not record. */
 static sonde__lane_local null_lane = {.state = SONDE_LANE_ASK};
 __thread sonde_lane *sonde__lane __attribute__((tls_model("initial-exec"))) =
@@ -144,7 +147,7 @@ static sonde__lane_local *pick_handle(sonde__region *region)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__lane_local *unbound = NULL;
-    for (uint32_t i = 1; i < recorder->handles_used; i++) {
+    for (uint32_t i = FIRST_HANDLE; i < recorder->handles_used; i++) {
         sonde__lane_local *lane = &region->lanes[i];
         if (!lane->owned && lane->bound)
             return lane;
@@ -248,19 +251,32 @@ sonde__lane_local *sonde__lane_claim_handle(void)
         return NULL;
     sonde__recorder_prepare();
     if (recorder->handles_used == 0)
-        recorder->handles_used = 1; /* the shared one */
-    bool recording = recorder->session.open && !recorder->session.disabled;
-    lane = recording ? claim(region) : NULL;
-    if (!lane) {
-        lane = pick_handle(region);
-        if (lane) {
-            own_handle(lane);
-            __atomic_store_n(&lane->state, __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED),
-                             __ATOMIC_RELEASE);
-        }
-    }
+        recorder->handles_used = FIRST_HANDLE;
+    lane = pick_handle(region);
+    if (lane)
+        own_handle(lane);
+    if (lane && !lane->bound)
+        __atomic_store_n(&lane->state, __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED),
+                         __ATOMIC_RELEASE);
     pthread_mutex_unlock(&recorder->lock);
     return lane;
+}
+
+void sonde__lane_of_library(void)
+{
+    sonde__lane = (sonde_lane *)(void *)&region_now()->lanes[LIBRARY_HANDLE];
+}
+
+sonde_status sonde__recorder_drain_now(uint64_t timeout_ns)
+{
+    sonde__recorder *recorder = &sonde__the_recorder;
+    sonde__recorder_check_fork();
+    pthread_mutex_lock(&recorder->lock);
+    sonde_status status = SONDE_EOFF;
+    if (recorder->session.open && !recorder->session.disabled)
+        status = sonde__drain_flush(&recorder->drain, false, timeout_ns);
+    pthread_mutex_unlock(&recorder->lock);
+    return status;
 }
 
 /* Recording is paused, and a task that was begun before ends. */
@@ -344,7 +360,7 @@ sonde_status sonde__recorder_start(const sonde_session *session)
         return SONDE_ENOMEM;
     sonde__region *region = region_now();
     if (recorder->handles_used == 0)
-        recorder->handles_used = 1; /* the shared one */
+        recorder->handles_used = FIRST_HANDLE;
     fill_header(session);
     atomic_store(&sonde__run, session->run);
     recorder->lanes_used = 0;

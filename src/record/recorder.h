@@ -91,6 +91,12 @@ uint32_t sonde__lane_handle(const sonde__lane_local *lane);
 /* Makes what tells a forked child that it is one, when nothing was recorded yet. False: no memory. */
 bool sonde__recorder_watch_fork(void);
 
+/* Lets the calling thread, one of the library's, count in cells of its own. */
+void sonde__lane_of_library(void);
+
+/* Waits until what was recorded before the call has passed the drain. EOFF: there is no session. */
+sonde_status sonde__recorder_drain_now(uint64_t timeout_ns);
+
 /* With the lock held: registers the thread key and the handlers, once. */
 void sonde__recorder_prepare(void);
 

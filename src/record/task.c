@@ -8,6 +8,7 @@
 #include "record/task.h"
 
 #include "record/recorder.h"
+#include "record/task_metrics.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -156,6 +157,8 @@ sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent)
 
 sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
 {
+    if (ticket->activity && ticket->self.span != 0)
+        sonde__task_metrics_started(ticket->activity);
     if (!ticket->activity || !sonde_enabled())
         return 0;
     if (ticket->self.span == 0)

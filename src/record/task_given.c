@@ -4,6 +4,7 @@
 #include "base/ids.h"
 #include "record/recorder.h"
 #include "record/task.h"
+#include "record/task_metrics.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -124,6 +125,8 @@ sonde_ticket sonde_task_submit(sonde_name *activity)
         sonde__lane_drop(lane, SONDE_LOSS_FULL);
     }
     sonde__lane_leave(lane);
+    if (ticket.self.span != 0)
+        sonde__task_metrics_submitted(activity);
     return ticket;
 }
 

@@ -15,6 +15,7 @@
 enum { FIRST_SLOTS = 8 };
 
 typedef struct table {
+    struct table *older; /* the one it replaced, which somebody may still be reading */
     uint32_t mask;
     uint32_t used;
     _Atomic(sonde__series *) slots[];
@@ -243,6 +244,7 @@ static table *table_with_room(sonde_family *family)
     if (!larger)
         return NULL;
     larger->mask = size - 1;
+    larger->older = old;
     for (uint32_t i = 0; old && i <= old->mask; i++) {
         sonde__series *series = atomic_load_explicit(&old->slots[i], memory_order_relaxed);
         if (series)

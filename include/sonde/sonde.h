@@ -14,5 +14,6 @@
 #include "sonde/snapshot.h"
 #include "sonde/status.h"
 #include "sonde/task.h"
+#include "sonde/task_telemetry.h"
 
 #endif

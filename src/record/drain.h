@@ -5,6 +5,7 @@
 #define SONDE_RECORD_DRAIN_H
 
 #include "base/ticks.h"
+#include "record/drain_tick.h"
 #include "record/frame.h"
 #include "record/journal.h"
 #include "record/segment.h"
@@ -75,6 +76,7 @@ typedef struct sonde__drain {
     pthread_t thread;
     bool running;
     sonde__pump pump;
+    sonde__tick tick;
     sonde__journal journal;
     uint64_t interval_ns;
     _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */

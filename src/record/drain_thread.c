@@ -94,6 +94,9 @@ static bool turn(sonde__drain *drain, bool *moved)
     sonde_status status = sonde__pump_pass(&drain->pump, moved);
     if (status == SONDE_OK && durable)
         status = sonde__journal_sync(&drain->journal);
+    const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
+    if (status == SONDE_OK)
+        sonde__tick_run(&drain->tick, &drain->journal, header->session, header->run, stop);
     if (status == SONDE_OK && stop)
         status = finish(drain);
     publish_counts(drain);
@@ -143,7 +146,7 @@ static void *drain_main(void *argument)
             atomic_store(&drain->wake, 0); /* rings that are full keep asking: no busy loop */
             sleep_until_woken(drain, SONDE__RETRY_NS);
         } else if (!moved || !more_comes(drain)) {
-            sleep_until_woken(drain, drain->interval_ns);
+            sleep_until_woken(drain, sonde__tick_wait_ns(&drain->tick, drain->interval_ns));
         }
     }
 }
@@ -189,6 +192,7 @@ sonde_status sonde__drain_stop(sonde__drain *drain, const sonde__run_end *end, u
     pthread_join(drain->thread, NULL);
     drain->running = false;
     sonde__pump_free(&drain->pump);
+    sonde__tick_free(&drain->tick);
     return drain->finish_status;
 }
 

@@ -8,6 +8,7 @@
 #include "record/metric_registry.h"
 #include "record/metric_store.h"
 #include "record/names.h"
+#include "record/reading.h"
 #include "sonde/reader.h"
 
 #include <errno.h>
@@ -370,6 +371,7 @@ sonde_status sonde__recorder_start(const sonde_session *session)
         return SONDE_ELIMIT;
     recorder->full_wait_ns = session->options.full_wait_ns;
     recorder->drain.interval_ns = session->options.drain_interval_ns;
+    sonde__tick_init(&recorder->drain.tick, &session->options);
     sonde__names_attach(&recorder->segment);
     atomic_store_explicit(&sonde__segment_header_of(&recorder->segment)->ready, 1,
                           memory_order_release);
@@ -381,6 +383,7 @@ sonde_status sonde__recorder_start(const sonde_session *session)
         return status;
     }
     sonde__metric_store_publish(session->run);
+    sonde__reading_start(&session->options);
     set_states(SONDE_LANE_ON, SONDE_LANE_ASK);
     return SONDE_OK;
 }
@@ -409,6 +412,7 @@ void sonde__recorder_stop(const sonde__run_end *end, uint64_t wait_ns)
     sonde_status status = sonde__drain_stop(&recorder->drain, end, wait_ns);
     sonde__names_attach(NULL);
     sonde__metric_store_withdraw();
+    sonde__reading_stop();
     sonde__journal_close(&recorder->drain.journal);
     for (uint32_t i = 0; i < recorder->handles_used; i++)
         region->lanes[i].bound = false;
@@ -448,6 +452,7 @@ static void start_anew(sonde__region *old)
     sonde__registry_after_fork();
     sonde__metric_store_after_fork();
     sonde__metric_cells_after_fork();
+    sonde__reading_after_fork();
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
     memset(&recorder->drain, 0, sizeof recorder->drain);

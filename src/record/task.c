@@ -9,6 +9,7 @@
 
 #include "record/recorder.h"
 #include "record/task_metrics.h"
+#include "record/task_telemetry_hooks.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -97,8 +98,15 @@ static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
     return task;
 }
 
+sonde_task sonde__task_begin_plain(sonde_name *activity)
+{
+    return begin_slow(activity);
+}
+
 sonde_task sonde_task_begin_on(sonde_name *activity)
 {
+    if (sonde__measuring_now())
+        return sonde_task_begin_measured(activity, sonde__measure_start());
     uint32_t name = __atomic_load_n(&activity->id, __ATOMIC_RELAXED);
     sonde__lane_local *lane = sonde__lane_enter_fast();
     if (UNLIKELY(!lane))
@@ -137,6 +145,8 @@ static void put_trace(sonde__lane_local *lane, sonde__slot *slot, sonde_context 
 
 sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent)
 {
+    sonde__reading before;
+    bool measured = sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
     uint32_t name = sonde__name_id(activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
     if (!lane)
@@ -152,6 +162,8 @@ sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent)
                      parent.span);
     }
     sonde__lane_leave(lane);
+    if (measured)
+        sonde__reading_at_start(task, &before);
     return task;
 }
 
@@ -163,6 +175,8 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
         return 0;
     if (ticket->self.span == 0)
         return sonde_task_begin_on(ticket->activity);
+    sonde__reading before;
+    bool measured = sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
     uint32_t name = sonde__name_id(ticket->activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
     if (!lane)
@@ -181,6 +195,8 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
                      ticket->parent ? SONDE__PARENT_SPAN : SONDE__PARENT_NONE, ticket->parent);
     }
     sonde__lane_leave(lane);
+    if (measured)
+        sonde__reading_at_start(task, &before);
     return task;
 }
 
@@ -316,13 +332,13 @@ static __attribute__((noinline)) void put_error(sonde__lane_local *lane, sonde__
                      len);
 }
 
-static __attribute__((noinline)) void end_any_slow(sonde_task task, sonde_task_status status,
-                                                   const char *error, size_t error_len)
+void sonde__task_end_at(sonde_task task, sonde_task_status status, const char *error,
+                        size_t error_len, uint64_t end_ticks)
 {
     sonde__lane_local *lane = sonde__lane_enter(true);
     if (UNLIKELY(!lane))
         return;
-    uint64_t end = sonde__ticks_now(lane->tsc);
+    uint64_t end = end_ticks ? end_ticks : sonde__ticks_now(lane->tsc);
     sonde__ref ref = sonde__ref_of(task);
     uint16_t *top = sonde__lane_top(lane);
     unsigned bits = (unsigned)status & SONDE__STATUS_MASK;
@@ -339,9 +355,13 @@ static __attribute__((noinline)) void end_any_slow(sonde_task task, sonde_task_s
 void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *error,
                        size_t error_len)
 {
+    if (sonde__measuring_now()) {
+        sonde__task_end_measured(task, status, error, error_len, sonde__measure_end());
+        return;
+    }
     sonde__lane_local *lane = error ? NULL : sonde__lane_enter_fast();
     if (UNLIKELY(!lane)) {
-        end_any_slow(task, status, error, error_len);
+        sonde__task_end_at(task, status, error, error_len, 0);
         return;
     }
     uint64_t end = sonde__ticks_now(true);
@@ -356,5 +376,5 @@ void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *er
         return;
     }
     sonde__lane_leave_fast(lane);
-    end_any_slow(task, status, NULL, 0);
+    sonde__task_end_at(task, status, NULL, 0, 0);
 }

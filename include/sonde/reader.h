@@ -121,8 +121,8 @@ typedef struct sonde_record {
     const sonde_run *process; /* never NULL */
 } sonde_record;
 
-/* A reading as one JSON object in the shape of sonde_capture_json, appended by put (which may be
-   called several times). EBADDATA, ENOMEM. */
+/* A reading as one JSON object in the shape of sonde_capture_json, handed to put. EBADDATA,
+   ENOMEM: put is not called. */
 SONDE_API sonde_status sonde_reading_json(const void *reading, size_t len,
                                           void (*put)(void *user, const char *text, size_t len),
                                           void *user);

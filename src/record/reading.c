@@ -23,6 +23,7 @@ typedef struct shared_reading {
     unsigned types; /* that the handle reads */
     uint64_t run;
     uint64_t begun_ns;
+    uint64_t ticks; /* the time of its record */
     sonde__reading reading;
 } shared_reading;
 
@@ -125,7 +126,7 @@ static bool judge(uint64_t now_ns, double *share)
 /* --- readings --- */
 
 /* The record of a reading into this thread's lane. 0: it could not be kept. */
-static uint64_t write_record(const sonde_telemetry *telemetry, uint64_t end_ticks)
+static uint64_t write_record(const sonde_telemetry *telemetry, uint64_t end_ticks, uint64_t *ticks)
 {
     enum { ROOM = SONDE__RECORD_BYTES_MAX - sizeof(sonde__ring_record) - 64 };
     static uint8_t encoded[ROOM]; /* behind state.lock */
@@ -140,6 +141,7 @@ static uint64_t write_record(const sonde_telemetry *telemetry, uint64_t end_tick
     uint64_t id = 0;
     if (record) {
         uint64_t now = end_ticks ? end_ticks : sonde__ticks_now(lane->tsc);
+        *ticks = now;
         id = (uint64_t)lane->index << 48 | lane->seq;
         *record = (sonde__ring_record){
             .seq = (uint32_t)lane->seq,
@@ -186,7 +188,7 @@ static bool read_now(shared_reading *shared, sonde_measure measure, uint64_t run
         return false;
     shared->reading.has_point =
         sonde__point_of(telemetry, shared->begun_ns, &shared->reading.point);
-    shared->reading.id = write_record(telemetry, end_ticks);
+    shared->reading.id = write_record(telemetry, end_ticks, &shared->ticks);
     return true;
 }
 
@@ -214,8 +216,10 @@ bool sonde__reading_take(sonde_measure measure, uint64_t end_ticks, sonde__readi
         measure = state.most;
     shared_reading *shared = &state.level[measure];
     bool have = measure != SONDE_MEASURE_OFF;
+    /* a reader meets records by time: a reading comes before the end of a task that refers to it */
     bool young = shared->run == run && shared->reading.id != 0 &&
-                 shared->begun_ns + atomic_load(&state.max_age_ns) >= asked_ns;
+                 shared->begun_ns + atomic_load(&state.max_age_ns) >= asked_ns &&
+                 (end_ticks == 0 || shared->ticks <= end_ticks);
     double share = 0;
     bool changed = false;
     sonde_measure before = state.most;

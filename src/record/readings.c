@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/readings.h"
 
-#include "base/json_write.h"
-#include "capture/telemetry_codec.h"
 #include "record/segment.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 2 * SONDE__READINGS_MAX, JSON_BYTES_MAX = 4 << 20 };
+enum { BUCKETS = 2 * SONDE__READINGS_MAX };
 
 static uint32_t bucket_of(uint64_t run, uint64_t id)
 {
@@ -126,24 +124,4 @@ void sonde__readings_free(sonde__readings *readings)
     free(readings->ring);
     free(readings->buckets);
     *readings = (sonde__readings){0};
-}
-
-sonde_status sonde_reading_json(const void *reading, size_t len,
-                                void (*put)(void *user, const char *text, size_t len), void *user)
-{
-    sonde_telemetry telemetry = {0};
-    sonde_status status = sonde__telemetry_decode(reading, len, &telemetry);
-    sonde__buf buf;
-    sonde__json json;
-    sonde__buf_init(&buf, JSON_BYTES_MAX);
-    sonde__json_init(&json, &buf);
-    if (status == SONDE_OK) {
-        sonde__telemetry_json(&telemetry, &json);
-        status = buf.status;
-    }
-    if (status == SONDE_OK)
-        put(user, buf.data, buf.len);
-    sonde__buf_free(&buf);
-    sonde__telemetry_free(&telemetry);
-    return status;
 }

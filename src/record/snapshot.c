@@ -54,7 +54,7 @@ sonde_status sonde_snapshot_reader_open(sonde_snapshot_reader **out)
         reader->capture = NULL;
     reader->opened_ns = sonde__clock_monotonic_ns();
     sonde__task_totals_read(NULL, NULL, &reader->totals);
-    reader->opened_executed = reader->totals.latency.all.count;
+    reader->opened_executed = reader->totals.latency.all.count + reader->totals.unsampled;
     *out = reader;
     return SONDE_OK;
 }
@@ -128,7 +128,7 @@ static sonde_status take(sonde_snapshot_reader *reader, const char *activity, co
     sonde_distribution latency = latency_of(reader);
     *out = (sonde_snapshot){
         .wall_ns = sonde__clock_wall_ns(),
-        .tasks_executed = latency.count,
+        .tasks_executed = latency.count + reader->totals.unsampled,
         .tasks_failed = reader->totals.failed,
         .tasks_pending = reader->totals.pending,
         .avg_latency_ms = sonde_distribution_mean(&latency) * 1000,

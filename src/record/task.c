@@ -70,7 +70,7 @@ static inline void clear_slot(sonde__slot *slot, uint64_t id)
     slot->id = id;
 }
 
-static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
+sonde_task sonde__task_begin_plain(sonde_name *activity)
 {
     uint32_t name = sonde__name_id(activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
@@ -98,23 +98,32 @@ static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
     return task;
 }
 
-sonde_task sonde__task_begin_plain(sonde_name *activity)
+/* The handle of a task that is counted and not recorded. */
+static inline bool is_unsampled(sonde_task task)
 {
-    return begin_slow(activity);
+    return (task & SONDE__UNSAMPLED) != 0;
+}
+
+static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
+{
+    return sonde__task_metrics_sampled(activity) ? sonde__task_begin_plain(activity)
+                                                 : SONDE__UNSAMPLED | sonde__name_id(activity);
 }
 
 sonde_task sonde_task_begin_on(sonde_name *activity)
 {
     if (sonde__measuring_now())
         return sonde_task_begin_measured(activity, sonde__measure_start());
-    uint32_t name = __atomic_load_n(&activity->id, __ATOMIC_RELAXED);
+    uint64_t both; /* the name's number, and above it how it is sampled: not 0 is not usual */
+    __atomic_load((const uint64_t *)(const void *)&activity->id, &both, __ATOMIC_RELAXED);
+    uint32_t name = (uint32_t)both;
     sonde__lane_local *lane = sonde__lane_enter_fast();
     if (UNLIKELY(!lane))
         return begin_slow(activity);
     uint16_t top = lane->top;
     unsigned kind = SONDE__PARENT_NONE;
     uint64_t parent = 0;
-    bool usual = name != 0 && lane->free_count > 0;
+    bool usual = both - 1 < UINT32_MAX && lane->free_count > 0;
     if (top != SONDE__NO_SLOT) {
         const sonde__slot *below = &lane->slots[top];
         uint64_t state = state_of(below);
@@ -335,6 +344,10 @@ static __attribute__((noinline)) void put_error(sonde__lane_local *lane, sonde__
 void sonde__task_end_at(sonde_task task, sonde_task_status status, const char *error,
                         size_t error_len, uint64_t end_ticks)
 {
+    if (UNLIKELY(is_unsampled(task))) {
+        sonde__task_metrics_unsampled(task, status);
+        return;
+    }
     sonde__lane_local *lane = sonde__lane_enter(true);
     if (UNLIKELY(!lane))
         return;

@@ -4,6 +4,7 @@
 #include "record/metric_registry.h"
 #include "record/names.h"
 #include "record/recorder.h"
+#include "sonde/task_telemetry.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ typedef struct group {
     sonde_counter *failed;
     sonde_counter *submitted; /* activities only, and started */
     sonde_counter *started;
+    sonde_counter *unsampled; /* ended and not recorded */
+    _Atomic uint32_t turn;
 } group;
 
 static _Atomic(group *) by_name[SONDE__NAMES_MAX + 1]; /* activities, by name id */
@@ -34,6 +37,8 @@ static group *make_activity(const char *name)
         sonde_counter_get("sonde_tasks_submitted_total", "Work put into queues", labels);
     made->started =
         sonde_counter_get("sonde_tasks_started_total", "Work taken out of queues", labels);
+    made->unsampled = sonde_counter_get("sonde_tasks_unsampled_total",
+                                        "Tasks counted and, by sampling, not recorded", labels);
     return made;
 }
 
@@ -155,6 +160,30 @@ void sonde__task_metrics_started(sonde_name *activity)
         sonde_counter_add(mine->started, 1);
 }
 
+bool sonde__task_metrics_sampled(sonde_name *activity)
+{
+    uint32_t every = __atomic_load_n(&activity->reserved, __ATOMIC_RELAXED);
+    if (every == 0)
+        return true;
+    group *mine = activity_of(sonde__name_id(activity), activity->text);
+    return !mine || atomic_fetch_add_explicit(&mine->turn, 1, memory_order_relaxed) % every == 0;
+}
+
+void sonde__task_metrics_unsampled(sonde_task task, sonde_task_status status)
+{
+    const group *mine = activity_of((uint32_t)task, NULL);
+    if (!mine)
+        return;
+    sonde_counter_add(mine->unsampled, 1);
+    if (status == SONDE_ERROR)
+        sonde_counter_add(mine->failed, 1);
+}
+
+void sonde_name_sample(sonde_name *activity, uint32_t every)
+{
+    __atomic_store_n(&activity->reserved, every > 1 ? every : 0, __ATOMIC_RELAXED);
+}
+
 /* --- reading --- */
 
 /* The value of the label that a task metric has. */
@@ -184,6 +213,8 @@ static void add_series(const sonde__metric_view *view, const sonde__metric_serie
         out->failed += sonde__metric_read_counter(view, series->index);
     else if (device)
         return;
+    else if (strcmp(name, "sonde_tasks_unsampled_total") == 0)
+        out->unsampled += sonde__metric_read_counter(view, series->index);
     else if (strcmp(name, "sonde_tasks_submitted_total") == 0)
         out->pending += sonde__metric_read_counter(view, series->index);
     else if (strcmp(name, "sonde_tasks_started_total") == 0)
@@ -194,7 +225,7 @@ void sonde__task_totals_read(const char *activity, const char *device, sonde__ta
 {
     const char *wanted = device ? device : activity;
     const sonde__metric_view *view = sonde__metric_store_in_use();
-    out->failed = out->pending = 0;
+    out->failed = out->pending = out->unsampled = 0;
     sonde__merged_begin(&out->latency);
     uint64_t end = view ? atomic_load_explicit(&sonde__metric_header_of(view)->series_end,
                                                memory_order_acquire)

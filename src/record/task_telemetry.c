@@ -5,6 +5,7 @@
 #include "record/reading.h"
 #include "record/recorder.h"
 #include "record/task.h"
+#include "record/task_metrics.h"
 #include "record/task_telemetry_hooks.h"
 
 #include <string.h>
@@ -72,8 +73,12 @@ static uint64_t stamp(void)
 sonde_task sonde_task_begin_measured(sonde_name *activity, sonde_measure measure)
 {
     sonde__reading reading;
-    bool have = sonde_enabled() && sonde__reading_take(measure, 0, &reading);
-    sonde_task task = sonde_enabled() ? sonde__task_begin_plain(activity) : 0;
+    if (!sonde_enabled())
+        return 0;
+    if (!sonde__task_metrics_sampled(activity))
+        return SONDE__UNSAMPLED | sonde__name_id(activity);
+    bool have = sonde__reading_take(measure, 0, &reading);
+    sonde_task task = sonde__task_begin_plain(activity);
     if (task && have)
         sonde__reading_at_start(task, &reading);
     return task;
@@ -82,7 +87,7 @@ sonde_task sonde_task_begin_measured(sonde_name *activity, sonde_measure measure
 void sonde__task_end_measured(sonde_task task, sonde_task_status status, const char *error,
                               size_t error_len, sonde_measure measure)
 {
-    uint64_t end = stamp();
+    uint64_t end = task & SONDE__UNSAMPLED ? 0 : stamp();
     sonde__reading reading;
     sonde__point from;
     if (end != 0 && sonde__reading_take(measure, end, &reading)) {

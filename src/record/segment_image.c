@@ -142,6 +142,8 @@ static sonde_status check_file(int fd, uint32_t uid, uint64_t *size, char *reaso
         return refuse(reason, SONDE_EDENIED, "its owner or mode is not that of a segment");
     if (st.st_nlink == 0)
         return refuse(reason, SONDE_EABSENT, "it was recovered by somebody else");
+    if (st.st_size == 0)
+        return refuse(reason, SONDE_EEARLY, "its process has not finished opening it");
     if (st.st_size < SONDE__SEGMENT_HEADER_BYTES || st.st_size > SONDE__SEGMENT_BYTES_LIMIT)
         return refuse(reason, SONDE_EBADDATA, "its size is not that of a segment");
     *size = (uint64_t)st.st_size;

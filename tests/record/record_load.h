@@ -65,6 +65,7 @@ static inline void load_run(load_board *board, unsigned threads, uint64_t limit)
 
 typedef struct load_result {
     uint64_t stored; /* work tasks */
+    uint64_t outer;  /* outer tasks, ended */
     uint64_t lost;
     uint64_t open_outer;
     uint64_t open_work;
@@ -86,6 +87,7 @@ static inline load_result load_check(const char *dir, const char *name, const lo
             result.lost += r.count;
         if (r.kind == SONDE_RECORD_OPEN)
             name_is(&r, "outer") ? result.open_outer++ : result.open_work++;
+        result.outer += r.kind == SONDE_RECORD_TASK && name_is(&r, "outer");
         if (r.kind != SONDE_RECORD_TASK || !name_is(&r, "work"))
             continue;
         int64_t thread = int_attr(&r, "thread", -1);

@@ -50,6 +50,9 @@ static sonde_status check_lane(const uint8_t *base, uint64_t size, const sonde__
 
 static sonde_status check_header(const sonde__segment_header *header, uint64_t size, char *reason)
 {
+    static const uint8_t nothing[sizeof header->magic];
+    if (memcmp(header->magic, nothing, sizeof nothing) == 0)
+        return refuse(reason, SONDE_EEARLY, "its process has not finished opening it");
     if (memcmp(header->magic, SONDE__SEGMENT_MAGIC, sizeof header->magic) != 0)
         return refuse(reason, SONDE_EBADDATA, "it is not a segment of Sonde");
     if (header->layout != SONDE__SEGMENT_LAYOUT) {

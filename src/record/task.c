@@ -119,6 +119,7 @@ sonde_task sonde_task_begin_on(sonde_name *activity)
     }
     uint16_t index = lane->free[--lane->free_count];
     clear_slot(&lane->slots[index], 0);
+    sonde__ring_prefetch(lane);
     sonde_task task = start(lane, &lane->top, index, name, kind, parent);
     sonde__lane_leave_fast(lane);
     return task;

@@ -24,9 +24,11 @@ static void order_counters(const uint64_t column[11], uint64_t *counter)
     counter[8] = column[9];
 }
 
+/* The counters of a line, all 0 when they are not what they should be. */
 static bool scan_counters(sonde__scan *line, uint64_t *counter)
 {
     uint64_t column[11] = {0};
+    memset(counter, 0, SONDE__DISK_COUNTERS * sizeof *counter);
     unsigned count = 0;
     while (count < 11 && sonde__scan_uint(line, &column[count]))
         count++;
@@ -37,7 +39,6 @@ static bool scan_counters(sonde__scan *line, uint64_t *counter)
     sonde__scan_blanks(line);
     if (count != 4 || line->at == line->end || *line->at != '\n')
         return false;
-    memset(counter, 0, SONDE__DISK_COUNTERS * sizeof *counter);
     counter[0] = column[0];
     counter[1] = column[2];
     counter[2] = column[1] * SECTOR_BYTES;

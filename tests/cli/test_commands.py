@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["capture", "doctor", "check", "version"]
+COMMANDS = ["capture", "doctor", "check", "version", "help"]
 
 
 def help_of(command):
@@ -46,6 +46,44 @@ def test_help(sonde, command):
     assert re.search(rf"\nexamples:\n  sonde {command}", done.out)
     assert max(map(len, done.out.splitlines())) <= 100
     assert sonde(command, "-h") == done and sonde("help", command) == done
+
+
+def options_of(command):
+    return re.findall(r"^  (--[\w-]+)", help_of(command), re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_manual_page_has_every_option(sonde, command):
+    page = sonde("help", command, "--man")
+    assert (page.code, page.err) == (0, "")
+    assert page.out.startswith(f".TH SONDE-{command.upper()} 1 ")
+    for option in options_of(command):
+        assert "\n.TP\n.B " + option.replace("-", "\\-") in page.out
+    for part in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "EXIT STATUS", "SEE ALSO"):
+        assert f"\n.SH {part}\n" in page.out
+
+
+def test_manual_page_of_the_program(sonde):
+    page = sonde("help", "--man").out
+    for command in COMMANDS:
+        assert f"sonde\\-{command} (1)" in page
+
+
+def complete(words, environment):
+    """What bash offers after these words, with the completion sourced."""
+    script = ("source <(sonde help --completion); COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _sonde; "
+              "printf '%s\\n' \"${COMPREPLY[@]}\"")
+    done = subprocess.run(["bash", "-c", script, "bash", *words], env=environment, capture_output=True,
+                          text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_completion(environment):
+    assert complete(["sonde", ""], environment) == [*COMMANDS, "--help", "--version"]
+    assert complete(["sonde", "ca"], environment) == ["capture"]
+    for command in COMMANDS:
+        assert complete(["sonde", command, "--"], environment) == options_of(command)
 
 
 def test_help_wins_over_the_other_options(sonde):

@@ -17,7 +17,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-enum { DATAGRAM_BYTES = 32768 }; /* the kernel never sends more in one part of a dump */
+enum {
+    DATAGRAM_BYTES = 32768, /* the kernel never sends more in one part of a dump */
+    COUNTERS_NEEDED_BYTES = offsetof(struct rtnl_link_stats64, rx_missed_errors) + 8,
+};
 
 typedef struct link_name {
     int index;
@@ -44,6 +47,8 @@ static bool take_link_stats(const char *at, size_t len, uint64_t *counter)
         if (attribute.rta_type == IFLA_STATS_LINK_64) {
             struct rtnl_link_stats64 stats = {0};
             size_t have = attribute.rta_len - sizeof attribute;
+            if (have < COUNTERS_NEEDED_BYTES)
+                return false;
             memcpy(&stats, at + sizeof attribute, have < sizeof stats ? have : sizeof stats);
             const uint64_t ordered[SONDE__NET_COUNTERS] = {stats.tx_bytes,
                                                            stats.rx_bytes,
@@ -90,8 +95,9 @@ sonde__link_step sonde__link_stats_next(sonde__scan *scan, uint32_t sequence,
             return SONDE__LINK_BAD;
         memcpy(&message, body, sizeof message);
         out->index = (int)message.ifindex;
-        if (take_link_stats(body + sizeof message, body_len - sizeof message, out->counter))
-            return SONDE__LINK_ITEM;
+        bool known =
+            take_link_stats(body + sizeof message, body_len - sizeof message, out->counter);
+        return known ? SONDE__LINK_ITEM : SONDE__LINK_BAD;
     }
     return SONDE__LINK_MORE;
 }

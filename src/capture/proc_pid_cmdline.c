@@ -30,7 +30,7 @@ size_t sonde__split_cmdline(char *text, size_t len)
     text[len] = '\0';
     size_t count = 1;
     for (size_t i = 0; i < len; i++) {
-        if (text[i] != separator)
+        if (text[i] != separator && text[i] != '\0')
             continue;
         text[i] = '\0';
         count++;

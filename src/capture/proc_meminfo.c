@@ -6,6 +6,9 @@
 #include "capture/parsers.h"
 #include "capture/source.h"
 
+/* More is garbled; so the sum of four values cannot overflow. */
+#define KILOBYTES_MAX (UINT64_MAX / 4096)
+
 typedef struct meminfo_key {
     const char *text;
     unsigned len;
@@ -33,7 +36,7 @@ static const meminfo_key keys[SONDE__MEM_COUNT] = {
 static void take_value(sonde__scan *line, unsigned which, sonde__meminfo *out)
 {
     uint64_t kilobytes;
-    if (sonde__scan_uint(line, &kilobytes) && kilobytes <= UINT64_MAX / 1024) {
+    if (sonde__scan_uint(line, &kilobytes) && kilobytes <= KILOBYTES_MAX) {
         out->bytes[which] = kilobytes * 1024;
         out->known |= 1u << which;
     } else {

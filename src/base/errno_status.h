@@ -4,8 +4,7 @@
 
 #include "sonde/status.h"
 
-/* The status that tells a user what an errno of the kernel means for a value that was to be read.
- */
+/* What an errno of the kernel means for a value that was to be read. */
 sonde_status sonde__status_of_errno(int error);
 
 #endif

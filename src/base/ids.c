@@ -8,8 +8,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every input bit.
- */
+/* The finalizer of SplitMix64 (Steele, Lea, Flood 2014): a bijection that spreads every bit. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

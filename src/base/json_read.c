@@ -322,8 +322,7 @@ static uint32_t decode_unicode(const char **text, const char *end)
     return REPLACEMENT_CHARACTER;
 }
 
-/* Decodes one byte or one escape of a checked slice into out; returns its length. Moves *text on.
- */
+/* Decodes one byte or one escape of a checked slice; returns its length and moves *text on. */
 static size_t decode_next(const char **text, const char *end, char out[4])
 {
     if (**text != '\\') {

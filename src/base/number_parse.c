@@ -143,8 +143,8 @@ static bool convert_exact(const decimal *d, double *out)
 
 /* The first 128 bits of digits * 10^exponent are known within one unit, since the table is rounded
    up by less than one and the product down by less than one. False when that unit could change the
-   rounding to 53 bits, which is near a half only (both sides of a whole number round to it), or when
-   the result may not be a normal number. */
+   rounding to 53 bits, which is near a half only (both sides of a whole number round to it), or
+   when the result may not be a normal number. */
 static bool convert_scaled(const decimal *d, double *out)
 {
     if (d->exponent < SONDE__POW10_MIN || d->exponent > SONDE__POW10_MAX)
@@ -164,8 +164,7 @@ static bool convert_scaled(const decimal *d, double *out)
     if (near_half || biased < 1 || biased >= 2046)
         return false;
 
-    /* the leading 1 of the mantissa adds one to the exponent, as does a carry out of the rounding
-     */
+    /* the leading 1 of the mantissa adds one to the exponent, as does a carry of the rounding */
     uint64_t mantissa = (uint64_t)(product >> drop) + (rest > half);
     uint64_t bits = ((uint64_t)(biased - 1) << 52) + mantissa;
     memcpy(out, &bits, sizeof bits);

@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* EBADDATA when there is a fraction or an exponent (1.0 and 1e3 too), ELIMIT when it does not fit.
- */
+/* EBADDATA when there is a fraction or exponent (1.0, 1e3), ELIMIT when it does not fit. */
 sonde_status sonde__parse_int(const char *text, size_t len, int64_t *out);
 sonde_status sonde__parse_uint(const char *text, size_t len, uint64_t *out);
 

@@ -26,8 +26,7 @@ static inline sonde__pow10 sonde__pow10_get(int exponent)
     return sonde__pow10_table[exponent - SONDE__POW10_MIN];
 }
 
-/* floor(log2(10^exponent)) for exponents of the table: 1741647 / 2^19 is log2(10) closely enough.
- */
+/* floor(log2(10^exponent)) for exponents of the table: 1741647 / 2^19 is nearly log2(10). */
 static inline int sonde__floor_log2_pow10(int exponent)
 {
     return (exponent * 1741647) >> 19;

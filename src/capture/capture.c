@@ -202,9 +202,10 @@ static sonde_status take_paths(sonde__host *host, const char *const *paths)
 {
     static const char *const root_only[] = {"/", NULL};
     for (paths = paths ? paths : root_only; *paths; paths++) {
-        if (host->path_count == SONDE_PATHS_MAX || strlen(*paths) >= SONDE_PATH_BYTES)
+        size_t len = strlen(*paths);
+        if (host->path_count == SONDE_PATHS_MAX || len >= SONDE_PATH_BYTES)
             return SONDE_EINVAL;
-        strcpy(host->paths[host->path_count++], *paths);
+        memcpy(host->paths[host->path_count++], *paths, len + 1);
     }
     return SONDE_OK;
 }
@@ -216,7 +217,7 @@ static sonde_status take_options(sonde__host *host, const sonde_capture_options 
         (unsigned)options->level >= SONDE_LEVEL_COUNT || options->pid < 0 ||
         strlen(root) >= sizeof host->root)
         return SONDE_EINVAL;
-    strcpy(host->root, root);
+    memcpy(host->root, root, strlen(root) + 1);
     host->live = options->root == NULL;
     host->pid = options->pid;
     host->types = options->types;

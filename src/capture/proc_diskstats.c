@@ -4,8 +4,8 @@
    are 512 bytes whatever the device. Columns beyond the eleventh (discards, flushes) are not used;
    lines of seven columns are partitions of kernels before 2.6.25. */
 #include "capture/disk_rows.h"
-#include "capture/names.h"
 #include "capture/parsers.h"
+#include "capture/row_names.h"
 #include "capture/source.h"
 
 enum { SECTOR_BYTES = 512 };
@@ -34,9 +34,11 @@ static bool scale_sectors(uint64_t *sectors)
     return true;
 }
 
+/* The counters of a line, all 0 when they are not what they should be. */
 static bool scan_counters(sonde__scan *line, uint64_t *counter)
 {
     uint64_t column[11] = {0};
+    memset(counter, 0, SONDE__DISK_COUNTERS * sizeof *counter);
     unsigned count = 0;
     while (count < 11 && sonde__scan_uint(line, &column[count]))
         count++;
@@ -50,7 +52,6 @@ static bool scan_counters(sonde__scan *line, uint64_t *counter)
     if (count != 4 || line->at == line->end || *line->at != '\n' || !scale_sectors(&column[1]) ||
         !scale_sectors(&column[3]))
         return false;
-    memset(counter, 0, SONDE__DISK_COUNTERS * sizeof *counter);
     counter[0] = column[0];
     counter[1] = column[2];
     counter[2] = column[1];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Network counters from /proc/net/dev: two header lines, then "name: 8 received 8 sent". Used for
    recorded machines and where netlink is not available. */
-#include "capture/names.h"
 #include "capture/net_rows.h"
 #include "capture/parsers.h"
+#include "capture/row_names.h"
 #include "capture/source.h"
 
 enum { COLUMNS = 16 };

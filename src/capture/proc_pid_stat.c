@@ -75,8 +75,6 @@ static sonde_status pid_stat_read(sonde__host *host, void *state, sonde_telemetr
     if (!host->self)
         sonde__set_process_cpu(host, out, (double)stat.user_ticks / host->ticks_per_second,
                                (double)stat.system_ticks / host->ticks_per_second);
-    if (host->level != SONDE_LEVEL_FULL)
-        return SONDE_OK;
     sonde__set_uint(out, SONDE_FIELD_PROCESS_CPU_NUMBER, stat.cpu);
     sonde__set_uint(out, SONDE_FIELD_PROCESS_THREADS, stat.threads);
     sonde__set_double(out, SONDE_FIELD_PROCESS_CHILDREN_USER,

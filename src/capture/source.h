@@ -5,8 +5,8 @@
 #define SONDE_CAPTURE_SOURCE_H
 
 #include "base/buf.h"
+#include "capture/capture_limits.h"
 #include "capture/kernel_file.h"
-#include "capture/limits.h"
 #include "capture/telemetry.h"
 
 #include <stdbool.h>

@@ -25,8 +25,7 @@ static char *exact_copy(const char *text, size_t len)
     return copy;
 }
 
-/* Reads all of text; the letters of its tokens are left in tokens, the place of an error in *pos.
- */
+/* Reads all of text: the letters of its tokens go to tokens, the place of an error to *pos. */
 static const char *read_tokens(const char *text, size_t len, char *tokens, size_t *pos)
 {
     char *copy = exact_copy(text, len);

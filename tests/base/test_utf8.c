@@ -44,8 +44,7 @@ static uint32_t decode_by_pattern(const unsigned char *b, size_t len)
     return scalar ? point : UINT32_MAX;
 }
 
-/* Every start of three bytes, with a fourth of each kind, against the definition by bit patterns.
- */
+/* Every start of three bytes, with a fourth of each kind, against the bit patterns. */
 static void accepts_exactly_what_the_definition_does(void **state)
 {
     (void)state;

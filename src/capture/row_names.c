@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/names.h"
+#include "capture/row_names.h"
 
 #include <stdlib.h>
 #include <string.h>

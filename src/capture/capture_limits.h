@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every limit of capture, with what it costs. */
-#ifndef SONDE_CAPTURE_LIMITS_H
-#define SONDE_CAPTURE_LIMITS_H
+#ifndef SONDE_CAPTURE_CAPTURE_LIMITS_H
+#define SONDE_CAPTURE_CAPTURE_LIMITS_H
 
 enum {
     SONDE__KERNEL_FILE_MAX = 4 << 20, /* bytes of one kernel file; one buffer per handle */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of a source's rows, kept between readings so that rows can point to them. */
-#ifndef SONDE_CAPTURE_NAMES_H
-#define SONDE_CAPTURE_NAMES_H
+#ifndef SONDE_CAPTURE_ROW_NAMES_H
+#define SONDE_CAPTURE_ROW_NAMES_H
 
 #include "capture/telemetry.h"
 

@@ -125,7 +125,7 @@ static sonde_status add_row(diskstats_state *state, const sonde__disk_line *line
         return SONDE_ENOMEM;
     sonde__row *row = sonde__rows_add(rows, "");
     if (!row)
-        return SONDE_ELIMIT;
+        return rows->status;
     for (unsigned i = 0; i < SONDE__DISK_COUNTERS; i++) {
         row->value[i].u = line->counter[i];
         row->status[i] = line->garbled ? SONDE_EBADDATA : SONDE_OK;

@@ -118,7 +118,7 @@ static sonde_status store_cpu(sonde__host *host, stat_state *state, const sonde_
         return SONDE_ENOMEM;
     sonde__row *row = sonde__rows_add(rows, "");
     if (!row)
-        return SONDE_ELIMIT;
+        return rows->status;
     store_line(host, line, &state->cpu[rows->count - 1], row->value, row->status);
     return SONDE_OK;
 }
@@ -133,7 +133,7 @@ static sonde_status stat_read(sonde__host *host, void *opaque, sonde_telemetry *
     sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
     sonde__cpu_line line;
     bool any = false;
-    while ((want_rows || !any) && sonde__proc_stat_next(&scan, &line) && status == SONDE_OK) {
+    while ((want_rows || !any) && status == SONDE_OK && sonde__proc_stat_next(&scan, &line)) {
         any = true;
         if (line.id != SONDE__CPU_TOTAL && want_rows)
             status = store_cpu(host, state, &line, rows);
@@ -154,6 +154,12 @@ static void stat_close(void *opaque)
     free(state->cpu);
 }
 
+static bool stat_reports(const sonde__host *host, sonde_field field)
+{
+    (void)field;
+    return host->types & SONDE_CAPTURE_CPU;
+}
+
 const sonde__source sonde__source_proc_stat = {
     .name = "proc_stat",
     .summary = "CPU times and utilisation, in all and per CPU",
@@ -163,6 +169,7 @@ const sonde__source sonde__source_proc_stat = {
     .fields = {{SONDE_FIELD_CPU_USER, SONDE_FIELD_CPU_PERCENT}},
     .file = "/proc/stat",
     .state_bytes = sizeof(stat_state),
+    .reports = stat_reports,
     .read = stat_read,
     .close = stat_close,
 };

@@ -24,7 +24,7 @@ static bool is_wanted(const sonde_capture *capture, const sonde__source *source)
 
 static void close_source(sonde__active_source *active)
 {
-    if (active->open_status == SONDE_OK) {
+    if (active->source && active->open_status == SONDE_OK) {
         if (active->source->close)
             active->source->close(active->state);
         sonde__kernel_file_close(&active->file);

@@ -3,7 +3,7 @@
    sockets. getdents on the kept folder, then one fstat each (psutil: one readlink, one stat, one
    open each). Own sockets are asked directly; those of another process through a duplicate
    (pidfd_getfd), and where that is not permitted by sock_diag. A socket behind two descriptors
-   counts once, as psutil has it. */
+   counts once, as psutil has it. A namespace (nsfs) calls itself a regular file but has no name. */
 #include "base/errno_status.h"
 #include "capture/parsers.h"
 #include "capture/sockets.h"
@@ -32,6 +32,7 @@ typedef struct inode_list {
 typedef struct fd_state {
     sonde__kernel_file folder;
     sonde__kernel_file pidfd; /* of another process; not open: none */
+    dev_t nsfs;               /* device of namespaces; 0: not known */
     char *listing;
     inode_list sockets;
 } fd_state;
@@ -106,7 +107,7 @@ static void count_one(const sonde__host *host, fd_state *state, const char *name
             counts->kinds = SONDE_EDENIED;
         return;
     }
-    if (S_ISREG(info.st_mode) && info.st_nlink > 0)
+    if (S_ISREG(info.st_mode) && info.st_nlink > 0 && info.st_dev != state->nsfs)
         counts->files++;
     else if (S_ISSOCK(info.st_mode) && is_connection(host, state, fd, counts) &&
              !inode_list_add(&state->sockets, info.st_ino))
@@ -217,6 +218,9 @@ static sonde_status fd_open(sonde__host *host, void *opaque)
         fd_close(state);
         return SONDE_ENOMEM;
     }
+    struct stat space;
+    if (host->live && stat("/proc/self/ns/net", &space) == 0)
+        state->nsfs = space.st_dev;
     if (host->live && !host->self)
         open_pidfd(host->pid, &state->pidfd);
     return SONDE_OK;

@@ -140,12 +140,12 @@ static sonde_status open_policies(const sonde__host *host, frequency_state *stat
     DIR *dir = opendir(path);
     if (!dir)
         return SONDE_EABSENT;
-    sonde_status status = SONDE_EABSENT;
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+    sonde_status status = SONDE_OK;
+    for (struct dirent *entry; status == SONDE_OK && (entry = readdir(dir)) != NULL;)
         if (strncmp(entry->d_name, "policy", 6) == 0)
             status = add_policy(host, state, entry->d_name);
     closedir(dir);
-    return state->policies > 0 ? SONDE_OK : status;
+    return status == SONDE_OK && state->policies == 0 ? SONDE_EABSENT : status;
 }
 
 static bool has_cpufreq(const sonde__host *host)

@@ -93,13 +93,6 @@ static sonde_status pid_stat_open(sonde__host *host, void *state)
     return needed ? SONDE_OK : SONDE_EOFF;
 }
 
-static bool pid_stat_reports(const sonde__host *host, sonde_field field)
-{
-    return host->level == SONDE_LEVEL_FULL || field == SONDE_FIELD_PROCESS_PID ||
-           field == SONDE_FIELD_PROCESS_USER || field == SONDE_FIELD_PROCESS_SYSTEM ||
-           field == SONDE_FIELD_PROCESS_CPU_PERCENT;
-}
-
 const sonde__source sonde__source_proc_pid_stat = {
     .name = "proc_pid_stat",
     .summary = "CPU, threads and children of the process",
@@ -110,7 +103,6 @@ const sonde__source sonde__source_proc_pid_stat = {
                {SONDE_FIELD_PROCESS_USER, SONDE_FIELD_PROCESS_CPU_PERCENT},
                {SONDE_FIELD_PROCESS_THREADS, SONDE_FIELD_PROCESS_THREADS}},
     .file = "stat",
-    .reports = pid_stat_reports,
     .open = pid_stat_open,
     .read = pid_stat_read,
 };

@@ -129,8 +129,9 @@ static void count_listing(const sonde__host *host, fd_state *state, size_t len, 
 
 static sonde_status list_folder(const sonde__host *host, fd_state *state, fd_counts *counts)
 {
-    if (!sonde__kernel_file_is_ours(&state->folder))
-        return SONDE_EIO; /* the host closed it; what has its number now must not be moved */
+    sonde_status status = sonde__kernel_file_check(&state->folder);
+    if (status != SONDE_OK)
+        return status; /* closed by the host, maybe; what has its number now must not be moved */
     if (lseek(state->folder.fd, 0, SEEK_SET) != 0)
         return sonde__status_of_errno(errno);
     for (;;) {

@@ -74,7 +74,7 @@ static void name_cpu(cpu_memory *memory, int id)
     if (id >= 0)
         snprintf(memory->name, sizeof memory->name, "%d", id);
     else
-        memcpy(memory->name, "?", sizeof "?");
+        snprintf(memory->name, sizeof memory->name, "?");
 }
 
 /* Fills the columns of the total or of a CPU and remembers the reading. */

@@ -66,8 +66,8 @@ def start_sonde(environment, folder):
     def start(*args, **more):
         process = subprocess.Popen([str(PROGRAM), *map(str, args)], env=environment, cwd=folder,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, **more)
-        started.append(process)
+                                   stderr=subprocess.PIPE, bufsize=0, **more)
+        started.append(process)  # no buffer: communicate() would pass over what is in it
         return process
     yield start
     for process in started:

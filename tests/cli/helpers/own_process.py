@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A busy process that captures itself through libsonde.so, and reads psutil before and after.
-   usage: own_process.py LIBRARY; prints {"previous", "before", "value", "after"} as JSON"""
+   usage: own_process.py LIBRARY ROUNDS; prints a list of {"previous", "before", "value", "after"}"""
 import ctypes
 import json
 import os
@@ -27,13 +27,18 @@ def read():
     return json.loads(text.value[:length.value])
 
 
+def take_round():
+    previous = read()
+    busy.burn(time.monotonic, 0.1)
+    before = psutil_reading.take(os.getpid())
+    value = read()
+    after = psutil_reading.take(os.getpid())
+    return {"previous": previous, "before": before, "value": value, "after": after}
+
+
 busy.do_everything()
 check(library.sonde_capture_open(None, ctypes.byref(capture)))
 psutil_reading.take(os.getpid())  # what it loads and keeps open, it has now
-previous = read()
-busy.burn(time.monotonic, 0.1)
-before = psutil_reading.take(os.getpid())
-value = read()
-after = psutil_reading.take(os.getpid())
+rounds = [take_round() for _ in range(int(sys.argv[2]))]
 library.sonde_capture_close(capture)
-json.dump({"previous": previous, "before": before, "value": value, "after": after}, sys.stdout)
+json.dump(rounds, sys.stdout)

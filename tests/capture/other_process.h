@@ -62,7 +62,7 @@ static inline void open_files(opened *count)
 }
 
 /* A listening socket (twice open), both ends of a connection, and TCP sockets the kernel does not
-   list: a new one, and one that is only bound. */
+   list: three new ones, and one that is only bound. */
 static inline void open_tcp(opened *count)
 {
     struct sockaddr_in address;
@@ -75,7 +75,8 @@ static inline void open_tcp(opened *count)
     took(count, accept(listening, NULL, NULL));
     took(count, dup(listening));
     count->connections += 3;
-    took(count, socket(AF_INET, SOCK_STREAM, 0));
+    for (unsigned i = 0; i < 3; i++)
+        took(count, socket(AF_INET, SOCK_STREAM, 0));
     bound_socket(count, SOCK_STREAM);
     int v6 = socket(AF_INET6, SOCK_STREAM, 0);
     if (v6 >= 0 && listen(took(count, v6), 1) == 0) /* takes a port of its own */

@@ -187,6 +187,10 @@ static void missing_path_is_told_for_itself(void **state)
     assert_row_uint(now, SONDE_TABLE_PATHS, 0, F(DISK_TOTAL), uint_of(now, F(DISK_TOTAL)));
     assert_int_equal(sonde_telemetry_row_uint(now, SONDE_TABLE_PATHS, 1, F(DISK_TOTAL), &total),
                      SONDE_EABSENT);
+    const char *json;
+    size_t len;
+    assert_int_equal(sonde_capture_json(capture, &json, &len), SONDE_OK);
+    assert_non_null(strstr(json, "\"disk.disk_usage./nonexistent/sonde\":\"absent\""));
     sonde_capture_close(capture);
     options.paths = first;
     capture = open_options(&options);

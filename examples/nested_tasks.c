@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nested tasks with inputs, outputs, a failure and a tag: what Flowcept calls a workflow with tasks.
-   Usage: example_nested_tasks [FOLDER]; then: sonde dump FOLDER/nested.sonde */
+/* Nested tasks with inputs, outputs, a failure and a tag: what Flowcept calls a workflow with
+   tasks. Usage: example_nested_tasks [FOLDER]; then: sonde dump FOLDER/nested.sonde */
 #include <sonde/sonde.h>
 
 #include <stdio.h>

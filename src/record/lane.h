@@ -122,8 +122,8 @@ static inline void *sonde__ring_reserve(sonde__lane_local *lane, uint32_t bytes)
     return lane->ring + (lane->head & (SONDE__RING_BYTES - 1));
 }
 
-/* The drain has read the lines that are written next, so they are in another core's cache: asking for
-   them some records ahead hides the way back. */
+/* The drain has read the lines that are written next, so they are in another core's cache: asking
+   for them some records ahead hides the way back. */
 static inline void sonde__ring_prefetch(const sonde__lane_local *lane)
 {
 #if defined(__x86_64__)

@@ -6,10 +6,10 @@
 #include "base/ticks.h"
 #include "base/varint.h"
 
+#include <cmocka.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -72,7 +72,8 @@ static void ticks_agree_with_the_kernel(void **state)
 /* A clock that ticks at 2.5 GHz, by hand. */
 static sonde__anchor anchor_at(uint64_t ns, int64_t wall_offset)
 {
-    return (sonde__anchor){.ticks = 1000 + ns * 5 / 2, .mono_ns = ns, .wall_offset_ns = wall_offset};
+    return (sonde__anchor){
+        .ticks = 1000 + ns * 5 / 2, .mono_ns = ns, .wall_offset_ns = wall_offset};
 }
 
 static void steps_of_the_wall_clock_do_not_touch_durations(void **state)

@@ -152,7 +152,7 @@ static void holes_and_garbage_between_frames(void **state)
     size_t cut = good.frames[5].offset;
     memcpy(copy, good.bytes, cut);
     for (size_t i = 0; i < 5000; i++)
-        copy[cut + i] = (uint8_t)"SNDF\xff\xff\x0f"[i % 7]; /* beginnings of frames, never one */
+        copy[cut + i] = (uint8_t) "SNDF\xff\xff\x0f"[i % 7]; /* beginnings of frames, never one */
     memcpy(copy + cut + 5000, good.bytes + cut, good.len - cut);
     write_file(path, copy, good.len + 5000);
     unsigned frames;

@@ -113,7 +113,7 @@ static void refused_with_a_reason(void **state)
     assert_true(strlen(reason) > 0);
     *lane = saved_lane;
 
-    assert_int_equal(verdict(path, bytes, len, 0644, reason), SONDE_EDENIED); /* mode */
+    assert_int_equal(verdict(path, bytes, len, 0644, reason), SONDE_EDENIED);  /* mode */
     assert_int_equal(verdict(path, bytes, 100, 0600, reason), SONDE_EBADDATA); /* short */
     char target[400];
     snprintf(target, sizeof target, "%s.target", path);

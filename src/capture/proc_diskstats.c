@@ -25,8 +25,6 @@ static void order_counters(const uint64_t column[11], uint64_t *counter)
     counter[8] = column[9];
 }
 
-<<<<<<< HEAD
-=======
 /* Sectors as bytes; false when that many cannot be. */
 static bool scale_sectors(uint64_t *sectors)
 {
@@ -36,7 +34,6 @@ static bool scale_sectors(uint64_t *sectors)
     return true;
 }
 
->>>>>>> main
 /* The counters of a line, all 0 when they are not what they should be. */
 static bool scan_counters(sonde__scan *line, uint64_t *counter)
 {

@@ -296,7 +296,7 @@ void sonde_reader_stats_get(const sonde_reader *reader, sonde_reader_stats *out)
 {
     *out = reader->stats;
     for (size_t i = 0; i < reader->source_count; i++) {
-        const sonde__scan *scan = &reader->sources[i]->scan;
+        const sonde__journal_scan *scan = &reader->sources[i]->scan;
         if (scan->fd >= 0) {
             out->bytes += scan->size;
             out->bad_bytes += scan->size - scan->valid;

@@ -5,12 +5,14 @@
 
 #include "sonde/sonde.h"
 
-#include <cmocka.h>
-#include <dirent.h>
+/* cmocka wants these before itself */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

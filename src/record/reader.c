@@ -251,7 +251,7 @@ sonde_status sonde_reader_next(sonde_reader *reader, sonde_record *out)
             pop_heap(reader);
         if (reader->heap_count == 0)
             return all_ended(reader) && sonde__builder_leftover(reader, out) ? SONDE_OK
-                                                                            : SONDE_EEND;
+                                                                             : SONDE_EEND;
         sonde__stream *stream = reader->streams[0];
         bool made = sonde__builder_make(reader, stream, out);
         stream->loaded = false;
@@ -296,7 +296,7 @@ void sonde_reader_stats_get(const sonde_reader *reader, sonde_reader_stats *out)
 {
     *out = reader->stats;
     for (size_t i = 0; i < reader->source_count; i++) {
-        const sonde__scan *scan = &reader->sources[i]->scan;
+        const sonde__journal_scan *scan = &reader->sources[i]->scan;
         if (scan->fd >= 0) {
             out->bytes += scan->size;
             out->bad_bytes += scan->size - scan->valid;

@@ -17,7 +17,7 @@
 /* Where frames come from. */
 typedef struct sonde__source {
     char *path; /* NULL: memory */
-    sonde__scan scan;
+    sonde__journal_scan scan;
     sonde__buf memory;
 } sonde__source;
 

@@ -215,7 +215,7 @@ sonde_status sonde__reader_add_memory(sonde_reader *reader, sonde__buf *memory)
         return SONDE_ENOMEM;
     source->memory = *memory;
     source->scan =
-        (sonde__scan){.fd = -1, .data = (const uint8_t *)memory->data, .size = memory->len};
+        (sonde__journal_scan){.fd = -1, .data = (const uint8_t *)memory->data, .size = memory->len};
     sonde__buf_init(memory, 0);
     return add_source(reader, source);
 }
@@ -250,7 +250,7 @@ static bool load_bytes(sonde_reader *reader, sonde__stream *stream, const sonde_
         stream->bytes = grown;
         stream->bytes_cap = ref->length;
     }
-    const sonde__scan *scan = &reader->sources[ref->source]->scan;
+    const sonde__journal_scan *scan = &reader->sources[ref->source]->scan;
     if (scan->fd < 0)
         memcpy(stream->bytes, scan->data + ref->offset, ref->length);
     else if (pread(scan->fd, stream->bytes, ref->length, (off_t)ref->offset) !=

@@ -8,7 +8,7 @@
 #include "capture/telemetry_codec.h"
 #include "record/metric_registry.h"
 #include "record/recorder.h"
-#include "record/task.h"
+#include "record/task_impl.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -46,14 +46,14 @@ static sonde_status look_at_journal(const sonde__segment_header *header, sonde__
     uint64_t from = atomic_load_explicit(&header->journal_end, memory_order_relaxed);
     if (from > journal->end)
         from = 0;
-    sonde__scan scan = {.fd = journal->fd, .next = from};
+    sonde__journal_scan scan = {.fd = journal->fd, .next = from};
     return sonde__frame_scan(&scan, note_frame, s);
 }
 
 static sonde_status pump_out(const sonde__segment_image *image, sonde__journal *journal, seen *s,
                              sonde_recovery *out)
 {
-    sonde__pump *pump = malloc(sizeof *pump);
+    sonde__pump *pump = calloc(1, sizeof *pump);
     if (!pump)
         return SONDE_ENOMEM;
     sonde_status status = sonde__pump_init(pump, image->base, image->size, journal);
@@ -133,7 +133,7 @@ sonde_status sonde__recover_segment(const char *path, sonde_recovery *out)
 
 sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead, sonde__buf *out)
 {
-    sonde__pump *pump = malloc(sizeof *pump);
+    sonde__pump *pump = calloc(1, sizeof *pump);
     sonde__journal journal;
     if (!pump)
         return SONDE_ENOMEM;

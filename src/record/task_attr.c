@@ -4,7 +4,7 @@
    that another thread gives. */
 #include "base/ticks.h"
 #include "record/recorder.h"
-#include "record/task.h"
+#include "record/task_impl.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -134,11 +134,11 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
     atomic_store_explicit(&slot->attr_bytes, used + ATTR_HEAD + padded(len), memory_order_release);
 }
 
-/* The slot of a task that is open in this very lane. */
+/* The slot of a task that is open in this very lane (or in the shared one, whose lock is held). */
 static inline sonde__slot *own_slot(sonde__lane_local *lane, sonde__ref ref)
 {
     sonde__slot *slot = &lane->slots[ref.slot];
-    return __builtin_expect(ref.lane == lane->index && !lane->shared &&
+    return __builtin_expect(ref.lane == lane->index &&
                                 atomic_load_explicit(&slot->state, memory_order_relaxed) ==
                                     (ref.number << 2 | SONDE__SLOT_OPEN),
                             1)
@@ -194,8 +194,9 @@ static __attribute__((noinline)) void word_slow(sonde_task task, unsigned group,
 }
 
 /* 8-byte values into the slot; whatever is unusual goes the slow way. */
-static inline __attribute__((always_inline)) void
-word_attr(sonde_task task, unsigned group, sonde_name *key, unsigned type, uint64_t word)
+static inline __attribute__((always_inline)) void word_attr(sonde_task task, unsigned group,
+                                                            sonde_name *key, unsigned type,
+                                                            uint64_t word)
 {
     uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
     sonde__lane_local *lane = sonde__lane_enter_fast();

@@ -3,7 +3,7 @@
    identity of tasks for others. */
 #include "base/ids.h"
 #include "record/recorder.h"
-#include "record/task.h"
+#include "record/task_impl.h"
 #include "record/task_metrics.h"
 #include "sonde/reader.h"
 
@@ -88,7 +88,7 @@ void sonde_task_set_status(sonde_task task, sonde_task_status status)
                                                       (meta & ~((uint64_t)0xff << 40)) | bits,
                                                       memory_order_relaxed, memory_order_relaxed)) {
         }
-    } else {
+    } else if (!sonde__ref_unsampled(ref)) {
         sonde__lane_count(&lane->header->stale);
     }
     sonde__lane_leave(lane);

@@ -4,7 +4,7 @@
 
 #include "record/reading.h"
 #include "record/recorder.h"
-#include "record/task.h"
+#include "record/task_impl.h"
 #include "record/task_metrics.h"
 #include "record/task_telemetry_hooks.h"
 

@@ -21,8 +21,8 @@ typedef struct load_board {
 
 static inline load_board *load_board_new(void)
 {
-    void *board = mmap(NULL, sizeof(load_board), PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *board =
+        mmap(NULL, sizeof(load_board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(board != MAP_FAILED);
     return board;
 }
@@ -65,6 +65,7 @@ static inline void load_run(load_board *board, unsigned threads, uint64_t limit)
 
 typedef struct load_result {
     uint64_t stored; /* work tasks */
+    uint64_t outer;  /* outer tasks, ended */
     uint64_t lost;
     uint64_t open_outer;
     uint64_t open_work;
@@ -86,6 +87,7 @@ static inline load_result load_check(const char *dir, const char *name, const lo
             result.lost += r.count;
         if (r.kind == SONDE_RECORD_OPEN)
             name_is(&r, "outer") ? result.open_outer++ : result.open_work++;
+        result.outer += r.kind == SONDE_RECORD_TASK && name_is(&r, "outer");
         if (r.kind != SONDE_RECORD_TASK || !name_is(&r, "work"))
             continue;
         int64_t thread = int_attr(&r, "thread", -1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* version, time, window, cost, level; then pieces: a tag (2 bytes) and what belongs to it. A field:
    one byte, 0 and a varint, 1 and a double, or the status that says why there is none. A table (bit
-   15 of its tag): the length of what follows (4 bytes), columns, rows: name, then per column as a
-   field. Tag 0 ends it; tags below 16 are ours. */
+   15 of its tag): the length of what follows (4 bytes), status, columns, rows: name, then per column
+   as a field. Tag 0 ends it; tags below 16 are ours. */
 #include "capture/telemetry_codec.h"
 
 #include "base/varint.h"
@@ -113,11 +113,12 @@ static uint8_t *put_table(uint8_t *out, const uint8_t *end, const sonde_telemetr
     const sonde_table_info *info = sonde_table_describe((sonde_table)table);
     const sonde__rows *rows = &t->table[table];
     unsigned columns = (unsigned)info->last - (unsigned)info->first + 1;
-    if (rows->status != SONDE_OK || end - out < 64)
+    if (rows->status == SONDE_EOFF || end - out < 64)
         return out;
     uint8_t *length_at = put_tag(out, (uint16_t)(TABLE | sonde__telemetry_tag(info->key)));
-    out = sonde__varint_put(length_at + 4, columns);
-    for (size_t i = 0; i < rows->count; i++) {
+    length_at[4] = (uint8_t)rows->status;
+    out = sonde__varint_put(length_at + 5, columns);
+    for (size_t i = 0; rows->status == SONDE_OK && i < rows->count; i++) {
         const sonde__row *row = &rows->row[i];
         size_t len = strlen(row->name);
         if ((size_t)(end - out) < len + 8 + columns * FIELD_ROOM) {
@@ -260,9 +261,9 @@ static void get_table(input *in, sonde_telemetry *out, unsigned table)
     const sonde_table_info *info = sonde_table_describe((sonde_table)table);
     sonde__rows *rows = &out->table[table];
     unsigned columns = (unsigned)info->last - (unsigned)info->first + 1;
-    if (get_varint(in) != columns)
+    const uint8_t *status = get_bytes(in, 1);
+    if (!status || get_varint(in) != columns)
         return; /* of another version: passed over */
-    rows->status = SONDE_OK;
     while (in->good && in->at < in->end) {
         size_t len;
         char *name = get_text(in, &len);
@@ -275,7 +276,7 @@ static void get_table(input *in, sonde_telemetry *out, unsigned table)
         for (unsigned column = 0; column < columns; column++)
             row->status[column] =
                 get_value(in, is_double((unsigned)info->first + column), &row->value[column]);
-    }
+    }    rows->status = (int8_t)*status;
 }
 
 static void get_field(input *in, sonde_telemetry *out, uint16_t tag)

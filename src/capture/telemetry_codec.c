@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* version, time, window, cost, level; then pieces: a tag (2 bytes) and what belongs to it. A field:
    one byte, 0 and a varint, 1 and a double, or the status that says why there is none. A table (bit
-   15 of its tag): the length of what follows (4 bytes), status, columns, rows: name, then per column
-   as a field. Tag 0 ends it; tags below 16 are ours. */
+   15 of its tag): the length of what follows (4 bytes), status, columns, rows: name, then per
+   column as a field. Tag 0 ends it; tags below 16 are ours. */
 #include "capture/telemetry_codec.h"
 
 #include "base/varint.h"
@@ -11,7 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 1, FIRST_TAG = 16, FIELD_ROOM = 16, TEXT_MAX = 1024, IS_DOUBLE = 1, TABLE = 0x8000 };
+enum {
+    VERSION = 1,
+    FIRST_TAG = 16,
+    FIELD_ROOM = 16,
+    TEXT_MAX = 1024,
+    IS_DOUBLE = 1,
+    TABLE = 0x8000
+};
 enum { TAG_END = 0, TAG_THREAD = 1, TAG_PEAK_RSS = 2, TAG_EXECUTABLE = 3, TAG_CMD_LINE = 4 };
 
 uint16_t sonde__telemetry_tag(const char *path)
@@ -223,7 +230,8 @@ static void get_thread(input *in, sonde__thread_usage *thread)
     thread->known = in->good;
 }
 
-/* Text with its length; cut off texts are ended by the NUL that follows in no case: it is copied. */
+/* Text with its length; cut off texts are ended by the NUL that follows in no case: it is copied.
+ */
 static char *get_text(input *in, size_t *len)
 {
     *len = (size_t)get_varint(in);
@@ -276,7 +284,8 @@ static void get_table(input *in, sonde_telemetry *out, unsigned table)
         for (unsigned column = 0; column < columns; column++)
             row->status[column] =
                 get_value(in, is_double((unsigned)info->first + column), &row->value[column]);
-    }    rows->status = (int8_t)*status;
+    }
+    rows->status = (int8_t)*status;
 }
 
 static void get_field(input *in, sonde_telemetry *out, uint16_t tag)

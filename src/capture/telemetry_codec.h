@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the length; rows that do not fit into cap are left out (*cut counts them). cap is at least
-   SONDE__TELEMETRY_BYTES_MIN, which every field without rows fits into. */
+/* Returns the length; rows that do not fit into cap are left out (*cut counts them). cap is at
+   least SONDE__TELEMETRY_BYTES_MIN, which every field without rows fits into. */
 enum { SONDE__TELEMETRY_BYTES_MIN = 8192 };
 size_t sonde__telemetry_encode(const sonde_telemetry *t, uint8_t *out, size_t cap, uint64_t *cut);
 

@@ -41,7 +41,7 @@ static void note_own_cpu(void)
 }
 
 void sonde__tick_run(sonde__tick *tick, sonde__journal *journal, uint64_t session, uint64_t run,
-                 bool last)
+                     bool last)
 {
     uint64_t now = sonde__clock_monotonic_ns();
     if (is_due(&tick->sample_due_ns, tick->sample_interval_ns, now)) {

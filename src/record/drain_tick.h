@@ -21,7 +21,7 @@ void sonde__tick_free(sonde__tick *tick);
 
 /* Does what is due. last: all metrics, before the run ends. */
 void sonde__tick_run(sonde__tick *tick, sonde__journal *journal, uint64_t session, uint64_t run,
-                 bool last);
+                     bool last);
 
 /* How long the thread may sleep, at most most_ns. */
 uint64_t sonde__tick_wait_ns(const sonde__tick *tick, uint64_t most_ns);

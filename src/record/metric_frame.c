@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Behind the frame's header, for each series: kind, overflow, name, labels, then a counter's value as
-   varint, a gauge's 8 bytes, or a histogram: sum, min, max (8 bytes each), zero, negative, under,
-   over, unplaced, octaves; each octave its exponent, the number of buckets that are not 0, and those
-   (1 byte and a varint). Texts have their length before them and a NUL behind. */
+/* Behind the frame's header, for each series: kind, overflow, name, labels, then a counter's value
+   as varint, a gauge's 8 bytes, or a histogram: sum, min, max (8 bytes each), zero, negative,
+   under, over, unplaced, octaves; each octave its exponent, the number of buckets that are not 0,
+   and those (1 byte and a varint). Texts have their length before them and a NUL behind. */
 #include "record/metric_frame.h"
 
 #include "base/clock.h"

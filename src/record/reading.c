@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Taking readings. Handles keep kernel files open, so there is one for each level and not one for
-   each thread; whoever waited for the lock shares the reading that was taken meanwhile. What readings
-   cost is added up, and above the limit less is read from then on: full, regular, light, nothing. */
+   each thread; whoever waited for the lock shares the reading that was taken meanwhile. What
+   readings cost is added up, and above the limit less is read from then on: full, regular, light,
+   nothing. */
 #include "record/reading.h"
 
 #include "base/clock.h"
@@ -92,7 +93,11 @@ static void tell_change(sonde_measure from, sonde_measure to, double share)
 {
     static const char *const names[] = {"off", "light", "regular", "full"};
     sonde_attr attrs[] = {
-        {SONDE_METADATA, SONDE_ATTR_STRING, "from", 4, {.s = {names[from], strlen(names[from]), 0}}},
+        {SONDE_METADATA,
+         SONDE_ATTR_STRING,
+         "from",
+         4,
+         {.s = {names[from], strlen(names[from]), 0}}},
         {SONDE_METADATA, SONDE_ATTR_STRING, "to", 2, {.s = {names[to], strlen(names[to]), 0}}},
         {SONDE_METADATA, SONDE_ATTR_DOUBLE, "share_of_core", 13, {.d = share}},
     };
@@ -251,8 +256,8 @@ void sonde__reading_start(const sonde_options *options)
     atomic_store(&state.types, options->telemetry_types & SONDE_CAPTURE_ALL);
     atomic_store(&state.max_age_ns, options->telemetry_max_age_ns);
     atomic_store(&state.limit, options->overhead_limit);
-    atomic_store(&sonde__measuring,
-                 valid(options->telemetry_start) | valid(options->telemetry_end) << 8);
+    atomic_store(&sonde__measuring, valid(options->telemetry_start) | valid(options->telemetry_end)
+                                                                          << 8);
 }
 
 void sonde__reading_stop(void)

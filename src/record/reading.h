@@ -27,8 +27,8 @@ typedef struct sonde__reading {
     sonde__point point;
 } sonde__reading;
 
-/* Takes a reading, or shares one that is young enough. end_ticks is the time its record gets (0: now).
-   False: there is none. */
+/* Takes a reading, or shares one that is young enough. end_ticks is the time its record gets (0:
+   now). False: there is none. */
 bool sonde__reading_take(sonde_measure measure, uint64_t end_ticks, sonde__reading *out);
 
 /* A session begins or ends. */

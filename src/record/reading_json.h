@@ -9,8 +9,8 @@
 /* One reading in capture's shape. False, with null written, when its bytes are damaged. */
 bool sonde__reading_json(const void *bytes, size_t len, sonde__json *json);
 
-/* Flowcept's telemetry_summary: differences between the two readings of a task; for the process too.
-   Writes the key and the object when the record has both. */
+/* Flowcept's telemetry_summary: differences between the two readings of a task; for the process
+   too. Writes the key and the object when the record has both. */
 void sonde__reading_summary(const sonde_record *record, sonde__json *json);
 
 #endif

@@ -40,7 +40,8 @@ static void remove_bucket(sonde__readings *readings, uint32_t hole)
 static void drop_oldest(sonde__readings *readings)
 {
     sonde__kept_reading *oldest = &readings->ring[readings->first++ % SONDE__READINGS_MAX];
-    remove_bucket(readings, (uint32_t)(find(readings, oldest->run, oldest->id) - readings->buckets));
+    remove_bucket(readings,
+                  (uint32_t)(find(readings, oldest->run, oldest->id) - readings->buckets));
     readings->bytes -= oldest->len;
     free(oldest->bytes);
     *oldest = (sonde__kept_reading){0};

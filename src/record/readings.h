@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telemetry records that a reader has passed, for the tasks that refer to them: the last ones, up to
-   a limit. */
+/* Telemetry records that a reader has passed, for the tasks that refer to them: the last ones, up
+   to a limit. */
 #ifndef SONDE_RECORD_READINGS_H
 #define SONDE_RECORD_READINGS_H
 
@@ -8,8 +8,8 @@
 #include "sonde/reader.h"
 
 enum {
-    SONDE__READINGS_MAX = 16384,            /* readings a reader keeps: 24 bytes and themselves */
-    SONDE__READINGS_BYTES_MAX = 64 << 20,   /* of all of them; the oldest go first */
+    SONDE__READINGS_MAX = 16384,          /* readings a reader keeps: 24 bytes and themselves */
+    SONDE__READINGS_BYTES_MAX = 64 << 20, /* of all of them; the oldest go first */
 };
 
 typedef struct sonde__kept_reading {

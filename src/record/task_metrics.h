@@ -19,8 +19,8 @@ void sonde__task_metrics_seen(const sonde__pump *pump, const sonde__names_view *
 void sonde__task_metrics_submitted(sonde_name *activity);
 void sonde__task_metrics_started(sonde_name *activity);
 
-/* Sampling: whether this task of an activity that is recorded once in every times is to be; the others
-   have a handle that only counts, known by its highest bit. */
+/* Sampling: whether this task of an activity that is recorded once in every times is to be; the
+   others have a handle that only counts, known by its highest bit. */
 #define SONDE__UNSAMPLED ((uint64_t)1 << 63)
 bool sonde__task_metrics_sampled(sonde_name *activity);
 void sonde__task_metrics_unsampled(sonde_task task, sonde_task_status status);

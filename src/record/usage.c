@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The largest RSS between two moments is the kernel's high-water mark when that rose in between, which
-   samples a second apart would miss; otherwise the largest that was sampled. */
+/* The largest RSS between two moments is the kernel's high-water mark when that rose in between,
+   which samples a second apart would miss; otherwise the largest that was sampled. */
 #include "record/usage.h"
 
 #include <pthread.h>
 
-enum { SAMPLES = 4096 };            /* 128 KiB: more than an hour at one a second */
-#define SHORTEST_NS 10000000u       /* CPU time advances in ticks: no percentage of less */
+enum { SAMPLES = 4096 };      /* 128 KiB: more than an hour at one a second */
+#define SHORTEST_NS 10000000u /* CPU time advances in ticks: no percentage of less */
 
 static struct {
     pthread_mutex_t lock;

@@ -61,8 +61,8 @@ static inline int use_everything(void)
     return 101;
 }
 
-/* Runs a scenario in a child. Its exit code; -1 when it hung or was killed. */
-static inline int run_scenario(int (*scenario)(const void *), const void *arg)
+/* Starts a scenario in a child. */
+static inline pid_t start_scenario(int (*scenario)(const void *), const void *arg)
 {
     fflush(NULL);
     pid_t child = fork();
@@ -70,9 +70,21 @@ static inline int run_scenario(int (*scenario)(const void *), const void *arg)
         alarm(60);
         exit(scenario(arg));
     }
+    assert_true(child > 0);
+    return child;
+}
+
+/* Its exit code; -1 when it hung or was killed. */
+static inline int wait_for_scenario(pid_t child)
+{
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static inline int run_scenario(int (*scenario)(const void *), const void *arg)
+{
+    return wait_for_scenario(start_scenario(scenario, arg));
 }
 
 #endif

@@ -479,7 +479,8 @@ static int blocked_signals(const void *arg)
         }
         if (file)
             fclose(file);
-        if (ours && (mask & 0x7fffffff) != (0x7fffffff & ~(1ull << (SIGKILL - 1)) & ~(1ull << (SIGSTOP - 1))))
+        if (ours && (mask & 0x7fffffff) !=
+                        (0x7fffffff & ~(1ull << (SIGKILL - 1)) & ~(1ull << (SIGSTOP - 1))))
             return 2;
         library_threads += ours;
     }

@@ -146,9 +146,8 @@ static void test_tags_are_different(void **state)
     (void)state;
     for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++)
         for (unsigned j = 0; j < i; j++)
-            assert_int_not_equal(
-                sonde__telemetry_tag(sonde_field_describe((sonde_field)i)->path),
-                sonde__telemetry_tag(sonde_field_describe((sonde_field)j)->path));
+            assert_int_not_equal(sonde__telemetry_tag(sonde_field_describe((sonde_field)i)->path),
+                                 sonde__telemetry_tag(sonde_field_describe((sonde_field)j)->path));
 }
 
 /* The least of many, because this machine has other things to do. */

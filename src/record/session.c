@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "record/recorder.h"
 #include "record/session_name.h"
+#include "sonde/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,6 +59,22 @@ static bool env_is_on(const char *name)
 {
     const char *value = getenv(name);
     return value && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/* Switched off from outside: by $SONDE_DISABLED, or by instrumentation.enabled in the settings. A
+   settings file that cannot be read switches nothing off; `sonde check` says what is wrong. */
+static bool is_disabled(void)
+{
+    if (env_is_on("SONDE_DISABLED"))
+        return true;
+    sonde_settings *settings = NULL;
+    int enabled = 1;
+    if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK) {
+        if (sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
+            enabled = 1;
+        sonde_settings_free(settings);
+    }
+    return enabled == 0;
 }
 
 /* A file of our own for a session that somebody else opened. */
@@ -201,7 +218,7 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     session->by_default = false;
     sonde__the_recorder.fork_pending = false;
     copy_texts(session, &session->options);
-    if (env_is_on("SONDE_DISABLED")) {
+    if (is_disabled()) {
         session->open = session->disabled = true;
         snprintf(session->name, sizeof session->name, "%s", name ? name : "disabled");
         session->path[0] = session->dir[0] = '\0';
@@ -266,7 +283,7 @@ bool sonde__session_auto(void)
     if (recorder->asked_environment)
         return false;
     recorder->asked_environment = true;
-    if (!getenv("SONDE_SESSION") || env_is_on("SONDE_DISABLED"))
+    if (!getenv("SONDE_SESSION") || is_disabled())
         return false;
     sonde_session *session = &recorder->session;
     session->options = complete(NULL);

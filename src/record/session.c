@@ -234,15 +234,28 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     return status;
 }
 
+/* Both locks: nobody opens, closes, flushes or claims a lane. */
+static void lock_all(void)
+{
+    pthread_mutex_lock(&sonde__the_recorder.control);
+    pthread_mutex_lock(&sonde__the_recorder.lock);
+}
+
+static void unlock_all(void)
+{
+    pthread_mutex_unlock(&sonde__the_recorder.lock);
+    pthread_mutex_unlock(&sonde__the_recorder.control);
+}
+
 sonde_status sonde_open(const char *name, const sonde_options *options, sonde_session **out)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    lock_all();
     sonde_status status = recorder->session.open ? SONDE_EBUSY : open_locked(name, options);
     if (status == SONDE_OK)
         *out = &recorder->session;
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
     return status;
 }
 
@@ -250,7 +263,7 @@ sonde_status sonde_session_default(sonde_session **out)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    lock_all();
     sonde_status status = SONDE_OK;
     if (!recorder->session.open && !sonde__session_auto()) {
         status = open_locked(NULL, NULL);
@@ -258,7 +271,7 @@ sonde_status sonde_session_default(sonde_session **out)
     }
     if (status == SONDE_OK)
         *out = &recorder->session;
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
     return status;
 }
 
@@ -301,7 +314,7 @@ void sonde_close_with(sonde_session *session, sonde_task_status status, const ch
     if (!session)
         return;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    lock_all();
     if (session == &recorder->session && session->open) {
         sonde__run_end end = {status, SONDE_RUN_CLOSED, error, attrs, attr_count};
         if (!session->disabled)
@@ -310,7 +323,7 @@ void sonde_close_with(sonde_session *session, sonde_task_status status, const ch
         free_texts(session);
     }
     recorder->fork_pending = false;
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
 }
 
 void sonde_close(sonde_session *session)
@@ -324,8 +337,13 @@ void sonde__session_at_exit(void)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__region *region = atomic_load(&recorder->region);
-    if (!region || atomic_load(&region->alive) != 1 || pthread_mutex_trylock(&recorder->lock) != 0)
+    if (!region || atomic_load(&region->alive) != 1 ||
+        pthread_mutex_trylock(&recorder->control) != 0)
         return;
+    if (pthread_mutex_trylock(&recorder->lock) != 0) {
+        pthread_mutex_unlock(&recorder->control);
+        return;
+    }
     sonde_session *session = &recorder->session;
     if (session->open && !session->disabled) {
         sonde__run_end end = {session->by_default ? SONDE_FINISHED : SONDE_UNKNOWN,
@@ -333,7 +351,7 @@ void sonde__session_at_exit(void)
         sonde__recorder_stop(&end, SONDE__EXIT_WAIT_NS);
         session->open = false;
     }
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
 }
 
 sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_ns)
@@ -342,11 +360,11 @@ sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_n
     if (!session)
         return SONDE_EINVAL;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    pthread_mutex_lock(&recorder->control);
     sonde_status status = SONDE_OK;
     if (session->open && !session->disabled)
         status = sonde__drain_flush(&recorder->drain, durable != 0, timeout_ns);
-    pthread_mutex_unlock(&recorder->lock);
+    pthread_mutex_unlock(&recorder->control);
     return status;
 }
 

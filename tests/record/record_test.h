@@ -21,7 +21,7 @@
 
 #if defined(__SANITIZE_THREAD__)
 /* Children of a process with threads start a thread of their own: the sanitizer can, if told. */
-const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
     return "die_after_fork=0";

@@ -28,7 +28,8 @@ static sonde__lane_local null_lane = {.state = SONDE_LANE_ASK};
 __thread sonde_lane *sonde__lane __attribute__((tls_model("initial-exec"))) =
     (sonde_lane *)(void *)&null_lane;
 
-sonde__recorder sonde__the_recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
+sonde__recorder sonde__the_recorder = {.control = PTHREAD_MUTEX_INITIALIZER,
+                                       .lock = PTHREAD_MUTEX_INITIALIZER};
 _Atomic uint64_t sonde__run;
 
 static pthread_key_t lane_key;
@@ -272,11 +273,11 @@ sonde_status sonde__recorder_drain_now(uint64_t timeout_ns)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    pthread_mutex_lock(&recorder->control);
     sonde_status status = SONDE_EOFF;
     if (recorder->session.open && !recorder->session.disabled)
         status = sonde__drain_flush(&recorder->drain, false, timeout_ns);
-    pthread_mutex_unlock(&recorder->lock);
+    pthread_mutex_unlock(&recorder->control);
     return status;
 }
 
@@ -453,6 +454,7 @@ static void start_anew(sonde__region *old)
     sonde__metric_store_after_fork();
     sonde__metric_cells_after_fork();
     sonde__reading_after_fork();
+    pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
     sonde__frame_writer buffers = recorder->drain.pump.frame;

@@ -19,7 +19,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new folder under /dev/shm or TMPDIR; removed by remove_folder. */
+#if defined(__SANITIZE_THREAD__)
+/* Children of a process with threads start a thread of their own: the sanitizer can, if told. */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+#endif
+
+/* A new folder; removed by remove_folder. */
 static inline char *make_folder(void)
 {
     static char path[64];

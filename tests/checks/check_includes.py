@@ -29,10 +29,15 @@ PUBLIC = {
     "capture.h": "capture",
     "settings.h": "settings",
     "attr.h": "record",
+    "lane_abi.h": "record",
+    "metric.h": "record",
+    "metric_set.h": "record",
     "name.h": "record",
     "reader.h": "record",
     "session.h": "record",
+    "snapshot.h": "record",
     "task.h": "record",
+    "task_telemetry.h": "record",
     "sonde.h": "cli",  # all of them: for users and the program
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)

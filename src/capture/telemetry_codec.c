@@ -279,11 +279,12 @@ static void get_table(input *in, sonde_telemetry *out, unsigned table)
         return; /* of another version: passed over */
     while (in->good && in->at < in->end) {
         size_t len;
-        char *name = get_text(in, &len);
-        sonde__row *row = name ? sonde__rows_add(rows, name) : NULL;
-        if (!row) {
-            free(name);
-            in->good = false;
+        sonde__row *row = sonde__rows_add(rows, NULL);
+        if (!row)
+            return;
+        row->name = get_text(in, &len);
+        if (!row->name) {
+            rows->count--;
             return;
         }
         for (unsigned column = 0; column < columns; column++)

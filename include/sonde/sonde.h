@@ -5,11 +5,15 @@
 
 #include "sonde/attr.h"
 #include "sonde/capture.h"
+#include "sonde/metric.h"
+#include "sonde/metric_set.h"
 #include "sonde/name.h"
 #include "sonde/reader.h"
 #include "sonde/session.h"
 #include "sonde/settings.h"
+#include "sonde/snapshot.h"
 #include "sonde/status.h"
 #include "sonde/task.h"
+#include "sonde/task_telemetry.h"
 
 #endif

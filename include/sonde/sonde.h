@@ -3,8 +3,11 @@
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
 
+#include "sonde/attributes.h"
 #include "sonde/capture.h"
+#include "sonde/processor.h"
 #include "sonde/settings.h"
 #include "sonde/status.h"
+#include "sonde/usage.h"
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { WAYS = 4 };
+
 typedef struct plan_step {
     sonde__cell *cell; /* NULL: counted as overflow */
     int64_t count;
@@ -16,7 +18,6 @@ typedef struct plan_step {
 } plan_step;
 
 typedef struct sonde__plan {
-    uint64_t hash;
     uint64_t epoch; /* of the map that the cells are in */
     uint32_t step_count;
     uint32_t identity_len;
@@ -31,9 +32,9 @@ void sonde__plan_cache_init(sonde__plan_cache *cache)
 
 void sonde__plan_cache_free(sonde__plan_cache *cache)
 {
-    for (size_t i = 0; cache->plans && i < SONDE__PLANS_MAX; i++)
-        free(cache->plans[i]);
-    free(cache->plans);
+    for (size_t i = 0; cache->places && i < SONDE__PLANS_MAX; i++)
+        free(cache->places[i].plan);
+    free(cache->places);
     sonde__buf_free(&cache->identity);
 }
 
@@ -98,9 +99,16 @@ static bool identify(sonde__plan_cache *cache, const sonde_data *data, sonde__nu
     return true;
 }
 
-static bool is_plan(const sonde__plan *plan, const sonde__plan_cache *cache, uint64_t epoch)
+/* The places a plan can be in: together one cache line. */
+static sonde__plan_place *set_of(const sonde__plan_cache *cache)
 {
-    return plan && plan->hash == cache->hash && plan->epoch == epoch &&
+    return &cache->places[cache->hash % (SONDE__PLANS_MAX / WAYS) * WAYS];
+}
+
+static bool is_plan(const sonde__plan_place *place, const sonde__plan_cache *cache, uint64_t epoch)
+{
+    const sonde__plan *plan = place->plan;
+    return plan && place->hash == cache->hash && plan->epoch == epoch &&
            plan->identity_len == cache->identity.len &&
            memcmp(&plan->steps[plan->step_count], cache->identity.data, plan->identity_len) == 0;
 }
@@ -135,22 +143,35 @@ bool sonde__plan_cache_apply(sonde__plan_cache *cache, sonde_usage *usage, const
         return false;
     }
     cache->hash = sonde__hash_text(cache->identity.data, cache->identity.len, cache->seed);
-    const sonde__plan *plan = cache->plans ? cache->plans[cache->hash % SONDE__PLANS_MAX] : NULL;
-    if (!plan)
+    if (!cache->places)
         return false;
+    bool known = false;
+    const sonde__plan_place *set = set_of(cache);
     sonde__usage_lock(usage);
-    bool known = is_plan(plan, cache, usage->epoch);
-    if (known)
-        run_plan(plan, usage, how);
+    for (size_t i = 0; !known && i < WAYS; i++) {
+        known = is_plan(&set[i], cache, usage->epoch);
+        if (known)
+            run_plan(set[i].plan, usage, how);
+    }
     sonde__usage_unlock(usage);
     return known;
+}
+
+/* A free place, else one that is no longer good, else any. */
+static sonde__plan_place *choose_place(sonde__plan_cache *cache, uint64_t epoch)
+{
+    sonde__plan_place *set = set_of(cache);
+    for (size_t i = 0; i < WAYS; i++) {
+        if (!set[i].plan || set[i].plan->epoch != epoch)
+            return &set[i];
+    }
+    return &set[cache->victim++ % WAYS];
 }
 
 /* Only the built-in builders' updates, which are whole numbers of counts or times, get here. */
 static void fill_plan(sonde__plan *plan, const sonde__plan_cache *cache,
                       const sonde_updates *updates)
 {
-    plan->hash = cache->hash;
     plan->epoch = updates->epoch;
     plan->step_count = (uint32_t)updates->count;
     plan->identity_len = (uint32_t)cache->identity.len;
@@ -162,20 +183,27 @@ static void fill_plan(sonde__plan *plan, const sonde__plan_cache *cache,
     memcpy(&plan->steps[updates->count], cache->identity.data, cache->identity.len);
 }
 
+static bool make_places(sonde__plan_cache *cache)
+{
+    const size_t bytes = SONDE__PLANS_MAX * sizeof(sonde__plan_place);
+    cache->places = aligned_alloc(WAYS * sizeof(sonde__plan_place), bytes);
+    if (cache->places)
+        memset(cache->places, 0, bytes);
+    return cache->places != NULL;
+}
+
 void sonde__plan_cache_remember(sonde__plan_cache *cache, const sonde_updates *updates)
 {
     if (cache->identity.len == 0 || updates->count > SONDE__PLAN_UPDATES_MAX)
         return;
-    if (!cache->plans)
-        cache->plans = calloc(SONDE__PLANS_MAX, sizeof(sonde__plan *));
-    sonde__plan *plan =
-        cache->plans
-            ? malloc(sizeof *plan + updates->count * sizeof plan->steps[0] + cache->identity.len)
-            : NULL;
+    if (!cache->places && !make_places(cache))
+        return;
+    size_t bytes = sizeof(sonde__plan) + updates->count * sizeof(plan_step) + cache->identity.len;
+    sonde__plan *plan = malloc(bytes);
     if (!plan)
         return;
     fill_plan(plan, cache, updates);
-    sonde__plan **place = &cache->plans[cache->hash % SONDE__PLANS_MAX];
-    free(*place);
-    *place = plan;
+    sonde__plan_place *place = choose_place(cache, updates->epoch);
+    free(place->plan);
+    *place = (sonde__plan_place){cache->hash, plan};
 }

@@ -17,11 +17,17 @@ enum {
     SONDE__PLAN_UPDATES_MAX = 64,    /* nor are those with more metrics */
 };
 
+typedef struct sonde__plan_place {
+    uint64_t hash;
+    struct sonde__plan *plan;
+} sonde__plan_place;
+
 typedef struct sonde__plan_cache {
-    struct sonde__plan **plans; /* by hash; NULL until the first is remembered */
-    sonde__buf identity;        /* of the record at hand */
+    sonde__plan_place *places; /* by hash; NULL until the first plan */
+    sonde__buf identity;       /* of the record at hand */
     uint64_t hash;
     uint64_t seed;
+    unsigned victim; /* the place in a full set that goes next */
 } sonde__plan_cache;
 
 void sonde__plan_cache_init(sonde__plan_cache *cache);

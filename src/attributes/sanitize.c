@@ -4,29 +4,29 @@
 #include "base/utf8.h"
 #include "sonde/attributes.h"
 
-/* a: the letter that "a" and "A" become. */
-static inline char map_ascii(unsigned char c, char a)
-{
-    if (c >= 'a' && c <= 'z')
-        return (char)(c - 'a' + a);
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + a);
-    return (char)(c >= '0' && c <= '9' ? c : '_');
-}
+/* By ASCII byte: what it becomes. */
+static const char lower_map[] =
+    "________________________________________________0123456789_______abcdefghijklmnopqrstuvwxyz"
+    "______abcdefghijklmnopqrstuvwxyz_____";
+static const char upper_map[] =
+    "________________________________________________0123456789_______ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    "______ABCDEFGHIJKLMNOPQRSTUVWXYZ_____";
+_Static_assert(sizeof lower_map == 129 && sizeof upper_map == 129, "one for each ASCII byte");
 
 size_t sonde_sanitize_field_value(const char *text, size_t len, int uppercase, char *out)
 {
-    char a = uppercase ? 'A' : 'a';
+    const char *map = uppercase ? upper_map : lower_map;
     size_t written = 0;
     for (size_t at = 0; at < len;) {
         unsigned char c = (unsigned char)text[at];
-        size_t size = 1;
-        if (c >= 0x80) {
-            size = sonde__utf8_sequence(text + at, len - at);
-            size = size ? size : 1;
+        if (c < 0x80) {
+            out[written++] = map[c];
+            at++;
+            continue;
         }
-        out[written++] = map_ascii(c, a);
-        at += size;
+        size_t size = sonde__utf8_sequence(text + at, len - at);
+        out[written++] = '_';
+        at += size ? size : 1;
     }
     return written;
 }

@@ -35,6 +35,7 @@ typedef struct sonde__update {
     sonde__operation operation;
     bool by_time; /* the amount is that many times the record's time_lapsed */
     sonde__number amount;
+    uint64_t hash;            /* of the key, in the map it goes to */
     struct sonde__cell *cell; /* where it goes, once looked up; NULL: no place below the limit */
 } sonde__update;
 

@@ -28,6 +28,7 @@ bool sonde__usage_new_day(const sonde_usage *usage, const sonde__application *ho
 
 void sonde__usage_counted(sonde_usage *usage, const sonde__application *how)
 {
+    usage->compat = how->compat;
     if (how->alone)
         return;
     usage->records++;
@@ -55,8 +56,7 @@ static sonde_status find_cell(sonde_usage *usage, const sonde_updates *updates,
                               sonde__update *update, bool compat)
 {
     const char *key = updates->keys.data + update->key;
-    uint64_t hash = sonde__usage_hash(usage, key, update->key_len);
-    sonde__cell *cell = sonde__usage_find(usage, key, update->key_len, hash);
+    sonde__cell *cell = sonde__usage_find(usage, key, update->key_len, update->hash);
     update->cell = NULL;
     if (!cell) {
         bool in_parent;
@@ -65,7 +65,7 @@ static sonde_status find_cell(sonde_usage *usage, const sonde_updates *updates,
             return SONDE_OK;
         if (status != SONDE_OK)
             return status;
-        cell = sonde__usage_insert(usage, key, update->key_len, hash);
+        cell = sonde__usage_insert(usage, key, update->key_len, update->hash);
         if (!cell)
             return SONDE_ENOMEM;
         usage->beyond_parent += !in_parent;
@@ -78,6 +78,22 @@ static sonde_status find_cell(sonde_usage *usage, const sonde_updates *updates,
         return SONDE_EINVAL;
     update->cell = cell;
     return SONDE_OK;
+}
+
+/* The memory of a large map is far away: what all lookups will need is asked for before the first
+   of them waits for it. */
+static void hash_keys(const sonde_usage *usage, sonde_updates *updates)
+{
+    for (size_t i = 0; i < updates->count; i++) {
+        sonde__update *update = &updates->rows[i];
+        update->hash = sonde__usage_hash(usage, updates->keys.data + update->key, update->key_len);
+        __builtin_prefetch(&usage->slots[update->hash & usage->slot_mask]);
+    }
+    for (size_t i = 0; i < updates->count; i++) {
+        uint64_t slot = usage->slots[updates->rows[i].hash & usage->slot_mask];
+        if (slot != 0)
+            __builtin_prefetch(sonde__usage_cell(usage, (uint32_t)slot - 1u));
+    }
 }
 
 static void add_amounts(sonde_usage *usage, const sonde_updates *updates, size_t count,
@@ -102,6 +118,7 @@ sonde_status sonde__usage_apply(sonde_usage *usage, sonde_updates *updates,
     sonde_status status = SONDE_OK;
     size_t found = 0;
     updates->epoch = usage->epoch;
+    hash_keys(usage, updates);
     for (; found < updates->count; found++) {
         status = find_cell(usage, updates, &updates->rows[found], how->compat);
         if (status != SONDE_OK)

@@ -272,8 +272,7 @@ static sonde_status bring_in(sonde_usage *usage, sonde_usage *staged, unsigned f
     bool replace = (flags & SONDE_IMPORT_REPLACE) != 0;
     sonde_usage_import counts;
     compare(usage, staged, flags, &counts);
-    if ((replace ? 0 : usage->count) + counts.added + (replace ? staged->count - counts.added : 0) >
-        usage->limit)
+    if ((replace ? staged->count : usage->count + counts.added) > usage->limit)
         return sonde__attributes_complain(
             error, SONDE_ELIMIT, "more than the %zu metrics that are allowed", usage->limit);
     if (!(flags & SONDE_IMPORT_DRY_RUN)) {

@@ -60,6 +60,7 @@ struct sonde_usage {
     uint64_t overflow;
     uint64_t records;
     sonde_datetime last_updated; /* year 0: none */
+    bool compat;                 /* by the rules of the original; for the file */
     const sonde_usage *parent;   /* what these updates will be added to; NULL: nothing */
     size_t beyond_parent;        /* metrics here that the parent does not have */
 };

@@ -30,7 +30,8 @@ typedef struct sonde_settings_error {
 SONDE_API sonde_status sonde_settings_load(const char *path, sonde_settings **out,
                                            sonde_settings_error *error);
 
-/* The same from text in memory; name stands for the file in messages and in sonde_settings_path. */
+/* The same from text in memory (NULL when len is 0); name stands for the file in messages and in
+   sonde_settings_path. */
 SONDE_API sonde_status sonde_settings_parse(const char *text, size_t len, const char *name,
                                             sonde_settings **out, sonde_settings_error *error);
 

@@ -8,9 +8,9 @@
 
 enum { FAR = SONDE__NEAREST_EDITS_MAX + 1, PREFIX_BYTES_MIN = 3 };
 
-static char lower(char c)
+static int lower(int c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 static size_t least(size_t a, size_t b)

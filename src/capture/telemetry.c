@@ -12,7 +12,7 @@ enum { FIRST_ROWS = 16 };
 void sonde__set_reason(sonde_telemetry *t, sonde_field first, sonde_field last, sonde_status reason)
 {
     for (unsigned field = first; field <= (unsigned)last; field++)
-        if (t->status[field] != SONDE_OK)
+        if (t->status[field] != SONDE_OK && t->status[field] != SONDE_EOFF)
             t->status[field] = (int8_t)reason;
 }
 
@@ -20,6 +20,7 @@ sonde__row *sonde__rows_add(sonde__rows *rows, const char *name)
 {
     if (rows->count == rows->cap) {
         size_t cap = rows->cap ? rows->cap * 2 : FIRST_ROWS;
+        rows->status = cap <= SONDE__ROWS_MAX ? SONDE_ENOMEM : SONDE_ELIMIT;
         sonde__row *grown = cap <= SONDE__ROWS_MAX ? realloc(rows->row, cap * sizeof *grown) : NULL;
         if (!grown)
             return NULL;
@@ -45,7 +46,7 @@ static bool field_is_known(sonde_field field)
 static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status status,
                             uint64_t *out)
 {
-    if (sonde_field_describe(field)->type != SONDE_TYPE_UINT)
+    if (sonde_field_describe(field)->type != SONDE_FIELD_TYPE_UINT)
         return SONDE_EINVAL;
     if (status == SONDE_OK)
         *out = value.u;
@@ -55,11 +56,11 @@ static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status 
 static sonde_status as_double(sonde_field field, sonde__value value, sonde_status status,
                               double *out)
 {
-    sonde_type type = sonde_field_describe(field)->type;
-    if (type != SONDE_TYPE_DOUBLE && type != SONDE_TYPE_UINT)
+    sonde_field_type type = sonde_field_describe(field)->type;
+    if (type != SONDE_FIELD_TYPE_DOUBLE && type != SONDE_FIELD_TYPE_UINT)
         return SONDE_EINVAL;
     if (status == SONDE_OK)
-        *out = type == SONDE_TYPE_UINT ? (double)value.u : value.d;
+        *out = type == SONDE_FIELD_TYPE_UINT ? (double)value.u : value.d;
     return status;
 }
 

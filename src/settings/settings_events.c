@@ -64,12 +64,12 @@ static const rewording rewordings[] = {
      "the file goes on after its end; expected one block of keys"},
 };
 
-static sonde_status refuse_bytes(const sonde__events *events)
+static sonde_status refuse_bytes(const sonde__events *events, const char *problem)
 {
     const yaml_parser_t *parser = &events->parser;
     size_t offset = parser->problem_offset < events->len ? parser->problem_offset : events->len;
     sonde__place place = place_of_offset(events->text, offset);
-    if (strstr(parser->problem, "control characters"))
+    if (strstr(problem, "control characters"))
         return sonde__complain(events->complaints, place, SONDE_EBADDATA,
                                "a control character (U+%04X); expected a text file",
                                (unsigned)parser->problem_value);
@@ -87,7 +87,7 @@ static sonde_status refuse_syntax(const sonde__events *events)
         return sonde__complain(events->complaints, (sonde__place){0}, SONDE_ENOMEM,
                                "out of memory");
     if (parser->error == YAML_READER_ERROR)
-        return refuse_bytes(events);
+        return refuse_bytes(events, problem);
     if (byte_at(events, parser->problem_mark) == '\t' || strstr(problem, "tab character"))
         return sonde__complain(events->complaints, place, SONDE_EBADDATA,
                                "a tab cannot indent YAML; use spaces");
@@ -122,7 +122,7 @@ sonde_status sonde__events_open(sonde__events *events, const char *text, size_t 
     if (!yaml_parser_initialize(&events->parser))
         return sonde__complain(complaints, (sonde__place){0}, SONDE_ENOMEM, "out of memory");
     yaml_parser_set_encoding(&events->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&events->parser, (const unsigned char *)text, len);
+    yaml_parser_set_input_string(&events->parser, (const unsigned char *)(len ? text : ""), len);
     return SONDE_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every limit of the settings reader. A settings file is written by hand: the largest sample of
-   Flowcept has 9 KiB, about 250 nodes and 5 levels. What is far beyond that is another file, or an
+   Flowcept has 9 KiB, about 300 nodes and 5 levels. What is far beyond that is another file, or an
    attack, and is refused before it costs time or memory. */
 #ifndef SONDE_SETTINGS_LIMITS_H
 #define SONDE_SETTINGS_LIMITS_H

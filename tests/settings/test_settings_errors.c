@@ -377,7 +377,7 @@ static void an_alias_bomb_is_refused(void **state)
         snprintf(text + strlen(text), sizeof text - strlen(text), "  a%d: &a%d [", i, i);
         for (int j = 0; j < 10; j++)
             snprintf(text + strlen(text), sizeof text - strlen(text), "*a%d,", i - 1);
-        strcat(text, "]\n");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "]\n");
     }
     check_message(text, strlen(text), SONDE_EBADDATA,
                   "2:7: anchors (&) are not accepted; write the value out");

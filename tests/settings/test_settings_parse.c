@@ -67,6 +67,10 @@ static void nothing_said_means_the_defaults(void **state)
         assert_string_equal(sonde_settings_path(settings), "good.yaml");
         sonde_settings_free(settings);
     }
+    sonde_settings *settings = NULL;
+    assert_int_equal(sonde_settings_parse(NULL, 0, "none", &settings, NULL), SONDE_OK);
+    check_defaults(settings);
+    sonde_settings_free(settings);
 }
 
 /* The block of Flowcept's documentation: all on, and equal to the defaults. */

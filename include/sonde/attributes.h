@@ -73,6 +73,13 @@ SONDE_API sonde_status sonde_attributes_add(sonde_attributes *attributes,
                                             const sonde_attribute *attribute,
                                             sonde_attributes_error *error);
 
+/* The table that settings ask for (attributes.builtin, attributes.table, attributes.compat), with
+   flags on top. EINVAL and ELIMIT with the reason in error (may be NULL), ENOMEM. */
+struct sonde_settings;
+SONDE_API sonde_status sonde_attributes_from_settings(const struct sonde_settings *settings,
+                                                      unsigned flags, sonde_attributes **out,
+                                                      sonde_attributes_error *error);
+
 /* The index-th attribute in the order they were added, or NULL beyond the last; borrowed until the
    table is destroyed. */
 SONDE_API const sonde_attribute *sonde_attributes_get(const sonde_attributes *attributes,

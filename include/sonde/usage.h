@@ -95,7 +95,8 @@ SONDE_API sonde_status sonde_usage_import_json(sonde_usage *usage, const char *j
    at the same time; each commit is counted wholly or, when the process dies in it, not at all. */
 typedef struct sonde_usage_file sonde_usage_file;
 
-/* Opens or creates the file and reads it. For one thread at a time (the maps are for any). EDENIED,
+/* Opens or creates the file and reads it. The handle is for one thread at a time; records may be
+   counted into its pending map by others meanwhile. EDENIED,
    EIO, ENOMEM; EBADDATA: another kind of file; EUNSUPPORTED: on a network file system. */
 SONDE_API sonde_status sonde_usage_file_open(const char *path, size_t metrics_max,
                                              sonde_usage_file **out);

@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "settings": {"base", "capture"},
     "record": {"base", "capture", "settings"},
     "view": {"base", "record"},
-    "attributes": {"base", "record"},
+    "attributes": {"base", "settings", "record"},
     "analysis": {"base", "record", "view"},
     "agent": ALL - {"agent"},
     "cli": ALL,
@@ -28,6 +28,9 @@ PUBLIC = {
     "fields.h": "capture",
     "capture.h": "capture",
     "settings.h": "settings",
+    "attributes.h": "attributes",
+    "usage.h": "attributes",
+    "processor.h": "attributes",
     "sonde.h": "cli",  # all of them: for users and the program
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)

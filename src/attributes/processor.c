@@ -241,18 +241,20 @@ static sonde_status add_all(sonde_processor *processor, const sonde_builder *con
     if (count > SONDE_BUILDERS_MAX)
         return sonde__attributes_complain(error, SONDE_ELIMIT, "more than %d builders",
                                           (int)SONDE_BUILDERS_MAX);
-    sonde_status status = SONDE_OK;
     for (size_t left = count; left > 0;) {
         size_t before = left;
+        sonde_status failed = SONDE_OK; /* for the first of those that do not go in this time */
         for (size_t i = 0; i < count; i++) {
             if (added[i])
                 continue;
-            status = add_builder(processor, builders[i], error);
+            sonde_status status =
+                add_builder(processor, builders[i], failed == SONDE_OK ? error : NULL);
             added[i] = status == SONDE_OK;
             left -= added[i];
+            failed = failed == SONDE_OK ? status : failed;
         }
         if (left == before)
-            return status;
+            return failed;
     }
     return SONDE_OK;
 }

@@ -306,8 +306,9 @@ static bool import_document(aggregation *work, const char *path)
                              error.text[0] ? error.text : sonde_status_text(status));
         return false;
     }
-    fprintf(stderr, "%s: %zu %s, %zu changed, %zu the same, %zu removed\n", path, did.added,
-            dry_run ? "would be added" : "added", did.changed, did.same, did.removed);
+    if (dry_run)
+        printf("%s: would add %zu metrics, change %zu, leave %zu the same, remove %zu\n", path,
+               did.added, did.changed, did.same, did.removed);
     return true;
 }
 

@@ -391,10 +391,9 @@ static void *work(void *arg)
 static void threads_lose_nothing(void **state)
 {
     (void)state;
-    const char *soak = getenv("SONDE_SOAK");
     const sonde_builder *builders[] = {sonde_builder_get(0), sonde_builder_get(1),
                                        sonde_builder_get(2), sonde_builder_get(3), NULL};
-    crew with = {make(builders), new_usage(), soak && *soak ? 100000 : 10000};
+    crew with = {make(builders), new_usage(), 100000};
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, work, &with), 0);

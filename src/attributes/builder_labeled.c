@@ -9,8 +9,8 @@
 static void put_escaped(sonde_updates *updates, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '\n') {
-            SONDE__KEY_LITERAL(updates, "\\n");
+        if (text[i] == '\n' || text[i] == '\0') { /* a NUL can stand in no text format */
+            sonde__key_text(updates, text[i] ? "\\n" : "\xEF\xBF\xBD", text[i] ? 2 : 3);
             continue;
         }
         if (text[i] == '"' || text[i] == '\\')

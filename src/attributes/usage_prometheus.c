@@ -58,7 +58,7 @@ static void write_escaped(const char *text, size_t len, sonde__buf *out)
 {
     for (size_t at = 0, size; at < len; at += size) {
         size = sonde__utf8_sequence(text + at, len - at);
-        if (size == 0) {
+        if (size == 0 || text[at] == '\0') {
             size = 1;
             sonde__buf_text(out, "\xEF\xBF\xBD");
         } else if (text[at] == '\n') {
@@ -75,7 +75,7 @@ static void write_escaped(const char *text, size_t len, sonde__buf *out)
 static bool is_escaped(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '"' || text[i] == '\n')
+        if (text[i] == '"' || text[i] == '\n' || text[i] == '\0')
             return false;
         if (text[i] == '\\' && (++i == len || !strchr("\\\"n", text[i])))
             return false;

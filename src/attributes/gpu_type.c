@@ -62,7 +62,7 @@ static size_t upper_two_bytes(const char *text, char *out)
 {
     uint32_t code = ((uint32_t)text[0] & 0x1Fu) << 6 | ((uint32_t)text[1] & 0x3Fu);
     if (code == 0xDF) {
-        memcpy(out, "SS", 2);
+        out[0] = out[1] = 'S';
         return 2;
     }
     return sonde__utf8_encode(upper_code(code), out);
@@ -160,7 +160,7 @@ static size_t rtx_type(const char *text, size_t len, char *out)
         size_t behind = at;
         if (this.len == 3 && memcmp(this.text, "RTX", 3) == 0 &&
             next_part(text, len, &behind, &next)) {
-            memcpy(out, "RTX", 3);
+            memcpy(out, this.text, this.len);
             memcpy(out + 3, next.text, next.len);
             size_t model = remove_word(out + 3, next.len, "TI");
             return 3 + remove_word(out + 3, model, "ADA");

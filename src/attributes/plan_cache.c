@@ -94,7 +94,7 @@ static bool identify(sonde__plan_cache *cache, const sonde_data *data, sonde__nu
     }
     if (!out || out == end)
         return false;
-    *out++ = sonde__number_real(time) > 0;
+    *out++ = sonde__number_real(time) > 0 ? '+' : '0';
     identity->len = (size_t)(out - identity->data);
     return true;
 }

@@ -176,7 +176,7 @@ static sonde_status find_commit(sonde_usage_file *file, uint64_t offset, uint64_
 /* Applies a commit that is whole to the view. */
 static sonde_status apply_commit(sonde_usage_file *file, uint64_t start, uint64_t end)
 {
-    sonde__usage_header header;
+    sonde__usage_header header = {0};
     for (uint64_t at = start; at < end; at += header.length) {
         sonde_status status = read_frame(file, at, &header);
         if (status == SONDE_OK)

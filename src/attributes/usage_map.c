@@ -80,7 +80,7 @@ void sonde__usage_clear(sonde_usage *usage)
     free_arena(usage, NULL);
     if (usage->chunk_count > 1)
         free_cells(usage);
-    if (usage->slot_mask >= SONDE__CELLS_PER_CHUNK * 2) {
+    if (usage->slot_mask / 2 >= SONDE__CELLS_PER_CHUNK) {
         uint64_t *slots = calloc(SLOTS_FIRST, sizeof *slots);
         if (slots) {
             free(usage->slots);
@@ -150,7 +150,7 @@ static bool grow_cells(sonde_usage *usage)
 {
     if (usage->count < usage->chunk_count * SONDE__CELLS_PER_CHUNK)
         return true;
-    sonde__cell **chunks = realloc(usage->chunks, (usage->chunk_count + 1) * sizeof *chunks);
+    sonde__cell **chunks = realloc(usage->chunks, (usage->chunk_count + 1) * sizeof(void *));
     if (!chunks)
         return false;
     usage->chunks = chunks;

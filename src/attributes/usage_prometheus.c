@@ -184,6 +184,17 @@ static void write_own(const sonde_usage *usage, sonde__buf *out)
     sonde__buf_char(out, '\n');
 }
 
+static void write_name(const char *name, size_t len, sonde__buf *out)
+{
+    for (size_t at = 0; at < len; at++) {
+        char c = name[at];
+        bool digit = c >= '0' && c <= '9';
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(digit && at > 0))
+            c = '_';
+        sonde__buf_char(out, c);
+    }
+}
+
 /* The original's names as they are; what cannot stand in a name becomes an underscore. */
 static void write_compat(const sonde_usage *usage, sonde__buf *out)
 {
@@ -194,12 +205,7 @@ static void write_compat(const sonde_usage *usage, sonde__buf *out)
         size_t base = base_len(cell);
         bool labeled = base < cell->key_len && family_of(cell) != OTHER;
         size_t len = labeled ? base : cell->key_len;
-        for (size_t at = 0; at < len; at++) {
-            char c = cell->key[at];
-            bool digit = c >= '0' && c <= '9';
-            bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (digit && at > 0);
-            sonde__buf_char(out, good ? c : '_');
-        }
+        write_name(cell->key, len, out);
         if (labeled)
             write_labels(cell->key + base, cell->key_len - base, true, out);
         write_value(cell, out);

@@ -3,11 +3,16 @@
 #ifndef SONDE_SONDE_H
 #define SONDE_SONDE_H
 
+#include "sonde/attr.h"
 #include "sonde/attributes.h"
 #include "sonde/capture.h"
+#include "sonde/name.h"
 #include "sonde/processor.h"
+#include "sonde/reader.h"
+#include "sonde/session.h"
 #include "sonde/settings.h"
 #include "sonde/status.h"
+#include "sonde/task.h"
 #include "sonde/usage.h"
 
 #endif

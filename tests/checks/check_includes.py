@@ -31,6 +31,11 @@ PUBLIC = {
     "attributes.h": "attributes",
     "usage.h": "attributes",
     "processor.h": "attributes",
+    "attr.h": "record",
+    "name.h": "record",
+    "reader.h": "record",
+    "session.h": "record",
+    "task.h": "record",
     "sonde.h": "cli",  # all of them: for users and the program
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["capture", "doctor", "check", "aggregate", "version", "help"]
+COMMANDS = ["capture", "doctor", "check", "dump", "recover", "aggregate", "version", "help"]
 
 
 def help_of(command):
@@ -96,6 +96,10 @@ def test_example_of_help_runs(example, environment, folder):
     (folder / "settings.yaml").write_text("telemetry_capture:\n  cpu: true\n")
     (folder / "jobs.jsonl").write_text('{"action": "train", "success": true}\n')
     (folder / "old.json").write_text('{"total_action_train_pass": 5}\n')
+    if "telemetry" in example:
+        subprocess.run([PROGRAM.parent / "example_nested_tasks"], env=environment, cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL)
+        (folder / "telemetry" / "nested.sonde").rename(folder / "telemetry" / "train.sonde")
     if "--interval" in example and "--count" not in example:
         example += " --count 2"
     example = example.replace("--interval 1s", "--interval 100ms")

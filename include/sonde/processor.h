@@ -129,6 +129,16 @@ SONDE_API sonde_status sonde_processor_process_batch(sonde_processor *processor,
                                                      size_t *counted,
                                                      sonde_attributes_error *error);
 
+/* Counts each finished workflow of a session that Sonde recorded (path: X.sonde): its name is the
+   action, FINISHED the success, its duration the time; other attributes by their raw key among the
+   workflow's. Those still running are not counted. *counted says how many were; stops at the first
+   that is refused. Failures of reading are those of sonde_reader_open. */
+SONDE_API sonde_status sonde_processor_process_session(sonde_processor *processor,
+                                                       sonde_usage *usage, const char *path,
+                                                       const sonde_build_context *context,
+                                                       size_t *counted,
+                                                       sonde_attributes_error *error);
+
 #ifdef __cplusplus
 }
 #endif

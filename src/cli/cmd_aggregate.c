@@ -109,6 +109,37 @@ static void take_progress(void *user, uint64_t bytes)
     }
 }
 
+/* Whether a file is a session that Sonde recorded: it begins with a frame of the journal. */
+static bool is_session(int fd)
+{
+    char magic[4];
+    return pread(fd, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, "SNDF", 4) == 0;
+}
+
+/* Counts the finished workflows of a session, if the settings want that. */
+static void take_session(aggregation *work, const char *path)
+{
+    int enabled = 0;
+    size_t counted = 0;
+    sonde_attributes_error error = {"out of memory"};
+    sonde_settings_bool(work->settings, "attributes.enabled", &enabled);
+    if (!enabled) {
+        sonde__command_error(work->args->command,
+                             "%s: a session; its workflows are counted with attributes: {enabled: "
+                             "true} in the settings",
+                             path);
+        work->failed = true;
+        return;
+    }
+    sonde_status status = sonde_processor_process_session(work->processor, work->usage, path,
+                                                          &work->context, &counted, &error);
+    work->counted += counted;
+    if (status != SONDE_OK) {
+        sonde__command_error(work->args->command, "%s: %s", path, error.text);
+        work->refused++;
+    }
+}
+
 /* Counts the records of one file. False: stop. */
 static bool take_file(aggregation *work, const char *path)
 {
@@ -121,6 +152,8 @@ static bool take_file(aggregation *work, const char *path)
         sonde__command_error(work->args->command, "%s: %s", path,
                              strerror(fd < 0 ? errno : EISDIR));
         work->failed = true;
+    } else if (is_session(fd)) {
+        take_session(work, path);
     } else {
         const sonde__record_sink sink = {work, take_record, report, take_progress};
         work->streaming = !S_ISREG(info.st_mode);
@@ -402,11 +435,13 @@ const sonde__command sonde__command_aggregate = {
     .name = "aggregate",
     .operands = "[FILE...|-]",
     .summary = "usage metrics from records of jobs",
-    .about = "Counts records (JSON Lines or a JSON array; - is stdin) into usage metrics, by the\n"
-             "attributes in the settings file. A bad record is reported with its line and reason,\n"
-             "and the others are counted; the exit code is then 1. With --state the metrics are\n"
-             "kept in a file, to which several processes may add at the same time: a file is\n"
-             "added as a whole at its end, a pipe every second.",
+    .about =
+        "Counts records (JSON Lines or a JSON array; - is stdin; or the finished workflows of\n"
+        "a session, NAME.sonde, where attributes.enabled is true) into usage metrics, by the\n"
+        "attributes in the settings file. A bad record is reported with its line and reason,\n"
+        "and the others are counted; the exit code is then 1. With --state the metrics are\n"
+        "kept in a file, to which several processes may add at the same time: a file is\n"
+        "added as a whole at its end, a pipe every second.",
     .options = aggregate_options,
     .examples = aggregate_examples,
     .operands_max = SONDE__POSITIONALS_MAX,

@@ -462,3 +462,15 @@ def test_prometheus_scrapes_it(sonde, lines, served, prometheus, compat):
     assert (target["health"], target["lastError"]) == ("up", "")
     scraped, = get("query", query="scrape_samples_scraped")["result"]
     assert int(scraped["value"][1]) == samples
+
+
+def test_workflows_of_a_session(sonde, metrics, environment, folder):
+    subprocess.run([PROGRAM.parent / "example_nested_tasks", "telemetry"], env=environment, cwd=folder,
+                   check=True, stdout=subprocess.DEVNULL)
+    done = sonde("aggregate", "telemetry/nested.sonde")
+    assert done == (1, "", "sonde aggregate: telemetry/nested.sonde: a session; its workflows are counted "
+                           "with attributes: {enabled: true} in the settings\n")
+    (folder / "settings.yaml").write_text("attributes: {enabled: true}\n")
+    result = metrics("telemetry/nested.sonde")
+    assert result["total_action_nested_pass"] == 1
+    assert 0 < result["time_lapsed_today"] < 60

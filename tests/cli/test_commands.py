@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["capture", "doctor", "check", "dump", "recover", "version", "help"]
+COMMANDS = ["capture", "doctor", "check", "dump", "recover", "aggregate", "version", "help"]
 
 
 def help_of(command):
@@ -94,6 +94,8 @@ def test_help_wins_over_the_other_options(sonde):
 @pytest.mark.parametrize("example", examples())
 def test_example_of_help_runs(example, environment, folder):
     (folder / "settings.yaml").write_text("telemetry_capture:\n  cpu: true\n")
+    (folder / "jobs.jsonl").write_text('{"action": "train", "success": true}\n')
+    (folder / "old.json").write_text('{"total_action_train_pass": 5}\n')
     if "telemetry" in example:
         subprocess.run([PROGRAM.parent / "example_nested_tasks"], env=environment, cwd=folder, check=True,
                        stdout=subprocess.DEVNULL)

@@ -4,6 +4,8 @@
 #define SONDE_SONDE_H
 
 #include "sonde/capture.h"
+#include "sonde/gpu.h"
+#include "sonde/machine.h"
 #include "sonde/settings.h"
 #include "sonde/status.h"
 

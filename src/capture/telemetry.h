@@ -50,6 +50,9 @@ struct sonde_telemetry {
     const char *cmd_line; /* arguments, each ended by NUL */
     size_t cmd_line_count;
     sonde__thread_usage thread;
+    const struct sonde__gpu *gpu; /* belongs to the source */
+    size_t gpu_count;
+    sonde_status gpu_status; /* why there is no GPU */
 };
 
 static inline void sonde__set_uint(sonde_telemetry *t, sonde_field field, uint64_t value)

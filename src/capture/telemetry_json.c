@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reading as JSON in Flowcept's shape, driven by the field table. What Sonde adds (time, cost,
-   reasons for what is missing, further paths, the calling thread) is under the one key "sonde". A
+   reasons for what is missing, sections of its own, the calling thread) is under the one key
+   "sonde". A
    missing value has no key; in the list of CPUs, where position counts, it is null. */
-#include "base/json_write.h"
+#include "capture/telemetry_json.h"
+
 #include "capture/capture_handle.h"
+#include "capture/gpu_json.h"
 
 static void write_value(sonde__json *json, sonde_field_type type, sonde__value value)
 {
@@ -33,8 +36,8 @@ static void write_field(sonde__json *json, const sonde_telemetry *t, sonde_field
     }
 }
 
-/* {"user": 1.0, ...}: the columns first to last that have a value. */
-static void write_row(sonde__json *json, const sonde__row *row, sonde_field first, sonde_field last)
+void sonde__telemetry_write_row(sonde__json *json, const sonde__row *row, sonde_field first,
+                                sonde_field last)
 {
     sonde__json_begin_object(json);
     for (unsigned field = first; field <= (unsigned)last; field++) {
@@ -53,7 +56,8 @@ static void write_cpus(sonde__json *json, const sonde__rows *rows)
     sonde__json_key(json, "times_per_cpu");
     sonde__json_begin_array(json);
     for (size_t i = 0; i < rows->count; i++)
-        write_row(json, &rows->row[i], SONDE_FIELD_CPU_USER, SONDE_FIELD_CPU_GUEST_NICE);
+        sonde__telemetry_write_row(json, &rows->row[i], SONDE_FIELD_CPU_USER,
+                                   SONDE_FIELD_CPU_GUEST_NICE);
     sonde__json_end_array(json);
     sonde__json_key(json, "percent_per_cpu");
     sonde__json_begin_array(json);
@@ -75,7 +79,7 @@ static void write_named_rows(sonde__json *json, const sonde_telemetry *t, sonde_
     sonde__json_begin_object(json);
     for (size_t i = 0; i < rows->count; i++) {
         sonde__json_key(json, rows->row[i].name);
-        write_row(json, &rows->row[i], info->first, info->last);
+        sonde__telemetry_write_row(json, &rows->row[i], info->first, info->last);
     }
     sonde__json_end_object(json);
 }
@@ -93,6 +97,8 @@ static void write_tables(sonde__json *json, const sonde_telemetry *t, sonde_sect
         write_named_rows(json, t, SONDE_TABLE_DISKS);
     if (section == SONDE_SECTION_NETWORK && has_table(t, SONDE_TABLE_INTERFACES))
         write_named_rows(json, t, SONDE_TABLE_INTERFACES);
+    if (section == SONDE_SECTION_THERMAL && has_table(t, SONDE_TABLE_SENSORS))
+        write_named_rows(json, t, SONDE_TABLE_SENSORS);
 }
 
 static bool section_has_values(const sonde_telemetry *t, sonde_section section)
@@ -107,8 +113,8 @@ static bool section_has_values(const sonde_telemetry *t, sonde_section section)
     return false;
 }
 
-/* The fields of one section, those of one object together. */
-static void write_section(sonde__json *json, const sonde_telemetry *t, sonde_section section)
+void sonde__telemetry_write_section(sonde__json *json, const sonde_telemetry *t,
+                                    sonde_section section)
 {
     sonde__json_key(json, sonde_section_name(section));
     sonde__json_begin_object(json);
@@ -134,11 +140,17 @@ static void write_section(sonde__json *json, const sonde_telemetry *t, sonde_sec
     sonde__json_end_object(json);
 }
 
-/* {"cpu.frequency": "absent", ...}: why what was asked for is not there. */
-static void write_missing(sonde__json *json, const sonde_telemetry *t)
+/* Sections first to before last, those that have anything in them. */
+static void write_sections(sonde__json *json, const sonde_telemetry *t, unsigned first,
+                           unsigned last)
 {
-    sonde__json_key(json, "missing");
-    sonde__json_begin_object(json);
+    for (unsigned i = first; i < last; i++)
+        if (section_has_values(t, (sonde_section)i))
+            sonde__telemetry_write_section(json, t, (sonde_section)i);
+}
+
+void sonde__telemetry_write_missing(sonde__json *json, const sonde_telemetry *t)
+{
     for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
         sonde_status status = (sonde_status)t->status[i];
         if (status != SONDE_OK && status != SONDE_EOFF) {
@@ -146,7 +158,7 @@ static void write_missing(sonde__json *json, const sonde_telemetry *t)
             sonde__json_string(json, sonde_status_name(status));
         }
     }
-    sonde__json_end_object(json);
+    sonde__gpu_write_missing(json, t);
 }
 
 static void write_thread(sonde__json *json, const sonde__thread_usage *thread)
@@ -188,11 +200,16 @@ static void write_own(sonde__json *json, const sonde_telemetry *t)
         for (size_t i = 0; i < t->table[SONDE_TABLE_PATHS].count; i++) {
             const sonde__row *row = &t->table[SONDE_TABLE_PATHS].row[i];
             sonde__json_key(json, row->name);
-            write_row(json, row, SONDE_FIELD_DISK_TOTAL, SONDE_FIELD_DISK_PERCENT);
+            sonde__telemetry_write_row(json, row, SONDE_FIELD_DISK_TOTAL, SONDE_FIELD_DISK_PERCENT);
         }
         sonde__json_end_object(json);
     }
-    write_missing(json, t);
+    sonde__gpu_write_own(json, t);
+    write_sections(json, t, SONDE_SECTION_CGROUP, SONDE_SECTION_COUNT);
+    sonde__json_key(json, "missing");
+    sonde__json_begin_object(json);
+    sonde__telemetry_write_missing(json, t);
+    sonde__json_end_object(json);
     sonde__json_end_object(json);
 }
 
@@ -202,9 +219,8 @@ sonde_status sonde_capture_json(sonde_capture *capture, const char **text, size_
     sonde__buf_clear(&capture->json);
     sonde__json_init(&json, &capture->json);
     sonde__json_begin_object(&json);
-    for (unsigned i = 0; i < SONDE_SECTION_COUNT; i++)
-        if (section_has_values(&capture->telemetry, (sonde_section)i))
-            write_section(&json, &capture->telemetry, (sonde_section)i);
+    write_sections(&json, &capture->telemetry, 0, SONDE_SECTION_CGROUP);
+    sonde__gpu_write_section(&json, &capture->telemetry);
     write_own(&json, &capture->telemetry);
     sonde__json_end_object(&json);
     sonde__buf_char(&capture->json, '\0');

@@ -201,6 +201,7 @@ static int doctor_run(const sonde__args *args)
         return SONDE__EXIT_USAGE;
     }
     options.pid = (int)number;
+    options.types = SONDE_CAPTURE_ALL;
     return examine(args, &options);
 }
 

@@ -22,6 +22,7 @@ static int open_handles(void **state)
     for (unsigned i = 0; i < SONDE_LEVEL_COUNT; i++) {
         sonde_capture_options options = SONDE_CAPTURE_OPTIONS_DEFAULT;
         options.level = (sonde_level)i;
+        options.types = SONDE_CAPTURE_ALL;
         if (sonde_capture_open(&options, &handle[i]) != SONDE_OK)
             return -1;
     }

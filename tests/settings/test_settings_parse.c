@@ -21,13 +21,13 @@ static unsigned types_of(const char *text)
     return types;
 }
 
-enum { DEFAULT_TYPES = SONDE_CAPTURE_ALL | 64 };
+enum { DEFAULT_TYPES = SONDE_CAPTURE_STANDARD | 64 };
 
 static void check_defaults(const sonde_settings *settings)
 {
     const sonde_capture_options *capture = sonde_settings_capture(settings);
     assert_int_equal(capture->size, sizeof *capture);
-    assert_int_equal(capture->types, SONDE_CAPTURE_ALL);
+    assert_int_equal(capture->types, SONDE_CAPTURE_STANDARD);
     assert_int_equal(capture->level, SONDE_LEVEL_FULL);
     assert_int_equal(capture->pid, 0);
     assert_int_equal(capture->idle_disks, 0);
@@ -140,7 +140,8 @@ static void types_not_mentioned(void **state)
     assert_int_equal(types_of("telemetry_capture:\n  level: light\n"), DEFAULT_TYPES);
     assert_int_equal(types_of("telemetry_capture:\n  disk: false\n"),
                      DEFAULT_TYPES & ~SONDE_CAPTURE_DISK);
-    assert_int_equal(types_of("telemetry_capture: {gpu: ~, machine_info: ~}\n"), SONDE_CAPTURE_ALL);
+    assert_int_equal(types_of("telemetry_capture: {gpu: ~, machine_info: ~}\n"),
+                     SONDE_CAPTURE_STANDARD);
     assert_int_equal(types_of("telemetry_capture: {gpu: [], mem: off}\n"),
                      DEFAULT_TYPES & ~SONDE_CAPTURE_MEMORY);
     assert_int_equal(types_of("telemetry_capture: {cpu: true}\n"), SONDE_CAPTURE_CPU);

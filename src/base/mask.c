@@ -46,9 +46,9 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static char lower(char c)
+static int lower(char c)
 {
-    return is_upper(c) ? (char)(c + 32) : c;
+    return is_upper(c) ? c + 32 : c;
 }
 
 static bool same_word(const char *word, size_t len, const char *known)
@@ -218,7 +218,9 @@ static cut find_assignment(const char *text, size_t len)
         return (cut){0};
     at++;
     at += run_of(text, at, len, is_blank);
-    char quote = at < len && (text[at] == '"' || text[at] == '\'') ? text[at] : '\0';
+    char quote = '\0';
+    if (at < len && (text[at] == '"' || text[at] == '\''))
+        quote = text[at];
     at += quote ? 1 : 0;
     bool line = same_word(text, name, "authorization") || same_word(text, name, "cookie");
     size_t hide = value_length(text, at, len, quote, line);

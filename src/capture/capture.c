@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "capture/capture_handle.h"
-#include "capture/gpu.h"
+#include "capture/gpu_device.h"
 #include "capture/parsers.h"
 
 #include <stdio.h>

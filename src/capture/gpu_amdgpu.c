@@ -2,8 +2,8 @@
 /* AMD GPUs by the files of the amdgpu driver, where AMD SMI is not installed: memory, activity, and
    by hwmon power, temperatures, clocks and fan (the kernel's Documentation/gpu/amdgpu/thermal.rst
    and driver-misc.rst). No UUID of ROCm, no energy counter, no video or regulator values. */
-#include "capture/gpu.h"
 #include "base/errno_status.h"
+#include "capture/gpu_device.h"
 #include "capture/gpu_visible.h"
 #include "capture/small_file.h"
 

@@ -4,7 +4,7 @@
    each library, but what is read here stands at its start, at the same place in all of them
    (asserted below); of a library outside that range it is not trusted. The buffer is many times
    larger than any of them. Values that the hardware does not have are all ones. */
-#include "capture/gpu.h"
+#include "capture/gpu_device.h"
 #include "capture/gpu_visible.h"
 #include "capture/small_file.h"
 #include "capture/vendor_library.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "capture/gpu.h"
+#include "capture/gpu_device.h"
 
 static const sonde__gpu *find(const sonde_telemetry *t, size_t gpu, sonde_gpu_metric metric)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/gpu_json.h"
 
-#include "capture/gpu.h"
+#include "capture/gpu_device.h"
 
 #include <stdio.h>
 

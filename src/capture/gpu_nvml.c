@@ -3,7 +3,7 @@
    go-nvml, gen/nvml/nvml.h); the ABI of these functions has been the same since API version 8, and
    later ones have a suffix. nvmlInit counts its callers, so a host that uses NVML itself is not
    disturbed. Any single call may be missing or fail; it costs its own metrics only. */
-#include "capture/gpu.h"
+#include "capture/gpu_device.h"
 #include "capture/gpu_visible.h"
 #include "capture/vendor_library.h"
 

@@ -2,7 +2,7 @@
 /* The source of GPUs: AMD through its library, or through sysfs where that is not installed, then
    NVIDIA, both in one process. Devices are found when the handle is opened. Vendor libraries stay
    loaded once they are: they start threads and register exit handlers. */
-#include "capture/gpu.h"
+#include "capture/gpu_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static char lower(char c)
+static int lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+    return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
 
 static bool starts_with(const char *text, size_t len, const char *prefix)

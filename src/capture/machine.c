@@ -2,6 +2,8 @@
 /* The description of a machine, put together: memory, disk, process and GPUs are those of a
    reading, the rest is read here. No name service is asked: the host's name is the kernel's, the
    login name comes from the environment where it can. */
+#include "sonde/machine.h"
+
 #include "base/clock.h"
 #include "capture/capture_handle.h"
 #include "capture/gpu_json.h"

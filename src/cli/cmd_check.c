@@ -57,7 +57,7 @@ static int check_run(const sonde__args *args)
         if (as_json)
             report_json(NULL, error.text);
         else
-            fprintf(stderr, "%s\n", error.text);
+            sonde__print_masked(error.text);
         return SONDE__EXIT_USAGE;
     }
     char *yaml = NULL;

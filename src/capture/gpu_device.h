@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A GPU inside a reading, and what a way to read GPUs (NVML, AMD SMI, sysfs) has to offer. */
-#ifndef SONDE_CAPTURE_GPU_H
-#define SONDE_CAPTURE_GPU_H
+#ifndef SONDE_CAPTURE_GPU_DEVICE_H
+#define SONDE_CAPTURE_GPU_DEVICE_H
 
 #include "capture/source.h"
 #include "sonde/gpu.h"

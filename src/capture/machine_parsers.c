@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/machine_parsers.h"
 
-/* "0.42": an integer, a point, decimals, and something after them. */
+/* "0.42": an integer, a point, decimals, then a blank or the end of the line. */
 static bool scan_decimal(sonde__scan *scan, double *out)
 {
     uint64_t whole, decimals = 0;
     double scale = 1;
-    if (!sonde__scan_uint(scan, &whole))
+    sonde__scan_blanks(scan);
+    if (!sonde__scan_digits(scan, &whole))
         return false;
     if (*scan->at == '.') {
         const char *start = ++scan->at;
-        if (start == scan->end || *start < '0' || *start > '9' ||
-            !sonde__scan_uint(scan, &decimals))
+        if (!sonde__scan_digits(scan, &decimals))
             return false;
         for (const char *at = start; at < scan->at; at++)
             scale *= 10;
     }
     *out = ((double)whole * scale + (double)decimals) / scale; /* rounded once */
-    return true;
+    return *scan->at == ' ' || *scan->at == '\n';
 }
 
 static bool at_line_end(sonde__scan *scan)
@@ -74,7 +74,8 @@ sonde_status sonde__parse_loadavg(const char *text, size_t len, sonde__loadavg *
     for (unsigned i = 0; i < 3; i++)
         if (!scan_decimal(&scan, &value.mean[i]))
             return SONDE_EBADDATA;
-    if (!sonde__scan_uint(&scan, &value.running) || !sonde__scan_literal(&scan, "/", 1) ||
+    sonde__scan_blanks(&scan);
+    if (!sonde__scan_digits(&scan, &value.running) || !sonde__scan_literal(&scan, "/", 1) ||
         !sonde__scan_uint(&scan, &value.tasks))
         return SONDE_EBADDATA;
     *out = value;

@@ -409,9 +409,7 @@ static sonde_status tree_open(sonde__host *host, void *opaque)
 const sonde__source sonde__source_proc_tree = {
     .name = "proc_tree",
     .summary = "the process and its descendants together",
-    .remedy =
-        "memory shared between processes (pss) and I/O are readable for processes of the same "
-        "user, or by root",
+    .remedy = "only the same user or root may read I/O and shared memory (pss) of a process",
     .types = SONDE_CAPTURE_TREE,
     .levels = SONDE__AT_REGULAR | SONDE__AT_FULL,
     .fields = {{SONDE_FIELD_TREE_PROCESSES, SONDE_FIELD_TREE_WRITE_CHARS}},

@@ -20,8 +20,6 @@ extern "C" {
     X(USED, "", "used", UINT, "bytes", "NA", "device memory in use")                         \
     X(TEMPERATURE, "", "temperature", UINT, "C", "N", "of the chip")                         \
     X(POWER, "", "power", UINT, "mW", "N", "power draw")                                     \
-    X(NAME, "", "name", TEXT, "", "NA", "name of the product")                               \
-    X(ID, "", "id", TEXT, "", "NA", "UUID")                                                  \
     X(GFX_ACTIVITY, "activity", "gfx_activity", UINT, "%", "A", "graphics and compute busy") \
     X(UMC_ACTIVITY, "activity", "umc_activity", UINT, "%", "A", "memory controller busy")    \
     X(MM_ACTIVITY, "activity", "mm_activity", UINT, "%", "A", "video engines busy")          \
@@ -43,6 +41,8 @@ extern "C" {
     X(UCLK, "others", "current_uclk", UINT, "MHz", "A", "memory clock")                      \
     X(VCLK0, "others", "current_vclk0", UINT, "MHz", "A", "video clock")                     \
     X(DCLK0, "others", "current_dclk0", UINT, "MHz", "A", "display clock")                   \
+    X(NAME, "", "name", TEXT, "", "NA", "name of the product")                               \
+    X(ID, "", "id", TEXT, "", "NA", "UUID")                                                  \
     X(TOTAL, "", "total", UINT, "bytes", "NA", "device memory")                              \
     X(UTILIZATION, "utilization", "gpu", UINT, "%", "NA", "time in which anything ran")      \
     X(MEMORY_UTILIZATION, "utilization", "memory", UINT, "%", "NA",                          \

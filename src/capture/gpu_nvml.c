@@ -76,6 +76,7 @@ typedef struct nvml_api {
     nvml_return (*processes_v3)(nvml_device, unsigned *, nvml_process *);
     nvml_return (*processes_v2)(nvml_device, unsigned *, nvml_process *);
     nvml_return (*processes_v1)(nvml_device, unsigned *, nvml_process_v1 *);
+    bool knows_our_pids; /* the driver has process ids of the machine's first namespace only */
 } nvml_api;
 
 #define SYMBOL(field, name, required)             \
@@ -190,6 +191,13 @@ static void add_visible(const nvml_api *api, sonde__gpus *gpus, const char *list
     }
 }
 
+static bool in_first_pid_namespace(void)
+{
+    enum { PROC_PID_INIT_INO = 0xEFFFFFFC }; /* of the kernel's include/linux/proc_ns.h */
+    struct stat own;
+    return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == PROC_PID_INIT_INO;
+}
+
 static sonde_status nvml_open(sonde__host *host, sonde__gpus *gpus, void **state)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", "libnvidia-ml.so", NULL};
@@ -216,6 +224,7 @@ static sonde_status nvml_open(sonde__host *host, sonde__gpus *gpus, void **state
         return status;
     }
     gpus->total = count;
+    api->knows_our_pids = in_first_pid_namespace();
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     nvml_device device;
     for (unsigned i = 0; !list && i < count; i++)
@@ -280,14 +289,6 @@ static void read_sensors(const nvml_api *api, sonde__gpu *gpu)
     }
 }
 
-/* The driver knows process ids of the machine's first namespace only. */
-static bool in_first_pid_namespace(void)
-{
-    enum { PROC_PID_INIT_INO = 0xEFFFFFFC }; /* of the kernel's include/linux/proc_ns.h */
-    struct stat own;
-    return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == PROC_PID_INIT_INO;
-}
-
 static sonde_status list_processes(const nvml_api *api, sonde__gpu *gpu, nvml_process *list,
                                    unsigned *count)
 {
@@ -321,7 +322,7 @@ static void read_processes(const sonde__host *host, const nvml_api *api, sonde__
             found = true;
         }
     }
-    if (status == SONDE_OK && !found && !in_first_pid_namespace())
+    if (status == SONDE_OK && !found && !api->knows_our_pids)
         status = SONDE_EUNSUPPORTED;
     sonde__gpu_set(gpu, SONDE_GPU_PROCESS_MEMORY, status, own_bytes);
 }

@@ -2,7 +2,7 @@
 /* The tables in docs/capture.md are made from the field tables. On failure this prints the table
    that belongs there. */
 #include "base/buf.h"
-#include "sonde/capture.h"
+#include "sonde/gpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -96,6 +96,22 @@ static void lists_are_documented(void **state)
     expect_in_docs(&table);
 }
 
+static void gpu_metrics_are_documented(void **state)
+{
+    (void)state;
+    sonde__buf table;
+    sonde__buf_init(&table, DOCS_BYTES);
+    sonde__buf_text(&table, "| metric | unit | vendors | what it is |\n|---|---|---|---|\n");
+    for (unsigned i = 0; i < SONDE_GPU_METRIC_COUNT; i++) {
+        const sonde_gpu_metric_info *info = sonde_gpu_describe((sonde_gpu_metric)i);
+        bool nvidia = strchr(info->vendors, 'N') != NULL, amd = strchr(info->vendors, 'A') != NULL;
+        sonde__buf_printf(&table, "| `%s%s%s` | %s | %s%s%s | %s |\n", info->object,
+                          *info->object ? "." : "", info->key, info->unit, nvidia ? "NVIDIA" : "",
+                          nvidia && amd ? ", " : "", amd ? "AMD" : "", info->summary);
+    }
+    expect_in_docs(&table);
+}
+
 static void reasons_are_documented(void **state)
 {
     (void)state;
@@ -116,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_documented),
         cmocka_unit_test(lists_are_documented),
+        cmocka_unit_test(gpu_metrics_are_documented),
         cmocka_unit_test(reasons_are_documented),
     };
     return cmocka_run_group_tests(tests, open_handles, close_handles);

@@ -26,7 +26,9 @@ extern "C" {
     X(EINVAL, -8, "invalid", "an argument is not valid")                        \
     X(ENOMEM, -9, "no memory", "out of memory")                                 \
     X(ELIMIT, -10, "limit", "larger than the named limit")                      \
-    X(EIO, -11, "i/o error", "the system reported an input or output error")
+    X(EIO, -11, "i/o error", "the system reported an input or output error")    \
+    X(EEND, -12, "end", "nothing more to read")                                 \
+    X(EBUSY, -13, "busy", "in use by another session or process")
 
 typedef enum sonde_status {
 #define SONDE_STATUS_ENUM(name, value, brief, text) SONDE_##name = (value),

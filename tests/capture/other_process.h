@@ -62,7 +62,7 @@ static inline void open_files(opened *count)
 }
 
 /* A listening socket (twice open), both ends of a connection, and TCP sockets the kernel does not
-   list: a new one, and one that is only bound. */
+   list: three new ones, and one that is only bound. */
 static inline void open_tcp(opened *count)
 {
     struct sockaddr_in address;
@@ -75,7 +75,8 @@ static inline void open_tcp(opened *count)
     took(count, accept(listening, NULL, NULL));
     took(count, dup(listening));
     count->connections += 3;
-    took(count, socket(AF_INET, SOCK_STREAM, 0));
+    for (unsigned i = 0; i < 3; i++)
+        took(count, socket(AF_INET, SOCK_STREAM, 0));
     bound_socket(count, SOCK_STREAM);
     int v6 = socket(AF_INET6, SOCK_STREAM, 0);
     if (v6 >= 0 && listen(took(count, v6), 1) == 0) /* takes a port of its own */
@@ -106,14 +107,19 @@ static inline opened open_everything(void)
     return count;
 }
 
-/* Whether sockets can be bound to 127.0.0.1 here; says so when not. */
+/* Whether a socket can be connected to 127.0.0.1 here; says so when not. */
 static inline bool no_loopback(void)
 {
     struct sockaddr_in address = local_address(0);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    bool works = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    if (fd >= 0)
-        close(fd);
+    socklen_t len = sizeof address;
+    int listening = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    bool works = listening >= 0 && client >= 0 &&
+                 bind(listening, (const struct sockaddr *)&address, len) == 0 &&
+                 listen(listening, 1) == 0 &&
+                 getsockname(listening, (struct sockaddr *)&address, &len) == 0 &&
+                 connect(client, (const struct sockaddr *)&address, len) == 0;
+    close(listening);
+    close(client);
     if (!works)
         print_message("skipped: no loopback network\n");
     return !works;
@@ -172,6 +178,7 @@ static inline other_process start_other_process(void)
 
 static inline void stop_other_process(pid_t pid)
 {
+    assert_true(pid > 0); /* 0 would be all of us */
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }

@@ -89,7 +89,8 @@ static void lists_are_documented(void **state)
     sonde__buf_text(&table, "| list | keys of each item | what it is |\n|---|---|---|\n");
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++) {
         const sonde_table_info *info = sonde_table_describe((sonde_table)i);
-        sonde__buf_printf(&table, "| `%s.%s` | those of `%s` | %s |\n",
+        sonde__buf_printf(&table, "| `%s%s.%s` | those of `%s` | %s |\n",
+                          info->section >= SONDE_SECTION_CGROUP ? "sonde." : "",
                           sonde_section_name(info->section), info->key,
                           sonde_field_describe(info->first)->object, info->summary);
     }

@@ -178,8 +178,8 @@ static void status_without_switches_is_told(void **state)
     (void)state;
     uint64_t value[2] = {1, 2};
     static const char *const absent[] = {"", "\n", "Name:\tcat\n", "voluntary_ctxt_switches:\t1\n",
-                                         "xvoluntary_ctxt_switches: 1\n"
-                                         "nonvoluntary_ctxt_switches: 2\n"};
+                                         ("xvoluntary_ctxt_switches: 1\n"
+                                          "nonvoluntary_ctxt_switches: 2\n")};
     static const char *const bad[] = {
         "voluntary_ctxt_switches:\tx\nnonvoluntary_ctxt_switches:\t1\n",
         "voluntary_ctxt_switches:\t1\nnonvoluntary_ctxt_switches:\t\n",

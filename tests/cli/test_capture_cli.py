@@ -139,16 +139,16 @@ def test_interval_and_count(sonde):
     readings = [json.loads(line) for line in done.out.splitlines()]
     assert len(readings) == 4
     at = [reading["sonde"]["captured_at"] for reading in readings]
-    assert at[3] - at[0] == pytest.approx(0.6, abs=0.15)  # at fixed times: delays do not add up
+    assert at[3] - at[0] == pytest.approx(0.6, abs=0.3)  # at fixed times: delays do not add up
     assert 0.7 <= took_s < 5
     assert sum(reading["sonde"]["window_seconds"] for reading in readings) == \
-        pytest.approx(0.7, abs=0.15)
+        pytest.approx(0.7, abs=0.3)
 
 
 def test_count_alone_repeats_each_second(start_sonde):
     watch = start_sonde("capture", "--types", "mem", "--count", "2")
     first, second = (json.loads(watch.stdout.readline()) for _ in range(2))
-    assert second["sonde"]["captured_at"] - first["sonde"]["captured_at"] == pytest.approx(1, abs=0.3)
+    assert second["sonde"]["captured_at"] - first["sonde"]["captured_at"] == pytest.approx(1, abs=0.5)
 
 
 def test_each_line_is_flushed(start_sonde):

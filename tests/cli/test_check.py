@@ -78,9 +78,12 @@ def test_huge_file_is_refused_at_once(sonde, folder):
     with open(folder / "huge.yaml", "wb") as huge:
         for _ in range(100):
             huge.write(line)
-    start = time.monotonic()
-    done = sonde("check", "huge.yaml")
-    assert time.monotonic() - start < 1
+    took_s = []
+    for _ in range(3):  # one of them undisturbed
+        start = time.monotonic()
+        done = sonde("check", "huge.yaml")
+        took_s.append(time.monotonic() - start)
+    assert min(took_s) < 1
     assert (done.code, done.out) == (2, "")
     assert re.fullmatch(r"huge\.yaml:1:1: the file has \d+ bytes, too many .*\n", done.err)
 

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["capture", "doctor", "check", "version", "help"]
+COMMANDS = ["capture", "doctor", "check", "dump", "recover", "version", "help"]
 
 
 def help_of(command):
@@ -94,6 +94,10 @@ def test_help_wins_over_the_other_options(sonde):
 @pytest.mark.parametrize("example", examples())
 def test_example_of_help_runs(example, environment, folder):
     (folder / "settings.yaml").write_text("telemetry_capture:\n  cpu: true\n")
+    if "telemetry" in example:
+        subprocess.run([PROGRAM.parent / "example_nested_tasks"], env=environment, cwd=folder, check=True,
+                       stdout=subprocess.DEVNULL)
+        (folder / "telemetry" / "nested.sonde").rename(folder / "telemetry" / "train.sonde")
     if "--interval" in example and "--count" not in example:
         example += " --count 2"
     example = example.replace("--interval 1s", "--interval 100ms")

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a session: all its files, and what its running processes have not written yet. */
+#ifndef SONDE_READER_H
+#define SONDE_READER_H
+
+#include "sonde/attr.h"
+#include "sonde/status.h"
+#include "sonde/task.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sonde_reader sonde_reader;
+
+typedef enum sonde_record_kind {
+    SONDE_RECORD_TASK = 1,      /* an ended task */
+    SONDE_RECORD_SUBMIT = 2,    /* queued work; a TASK with the same id follows when it ran */
+    SONDE_RECORD_UPDATE = 3,    /* attributes given to a task by another thread after its end */
+    SONDE_RECORD_LOSS = 4,      /* records that were not kept: count of them from seq on */
+    SONDE_RECORD_OPEN = 5,      /* a task that was open when its process ended (or is, now) */
+    SONDE_RECORD_RUN_BEGIN = 6, /* a process joined: the workflow's start when it opened it */
+    SONDE_RECORD_RUN_END = 7,
+} sonde_record_kind;
+
+/* Why records were lost; bits. */
+enum { SONDE_LOSS_FULL = 1, SONDE_LOSS_SLOTS = 2, SONDE_LOSS_SIGNAL = 4 };
+
+/* How a process's recording ended. */
+typedef enum sonde_run_state {
+    SONDE_RUN_RUNNING = 0,   /* its segment is held by a living process */
+    SONDE_RUN_CLOSED = 1,    /* it said so */
+    SONDE_RUN_RECOVERED = 2, /* it died; what it left was written by a reader */
+    SONDE_RUN_DIED = 3,      /* it died, and what it left is read from its segment */
+    SONDE_RUN_LOST = 4, /* no end, no segment here: another host or boot, or /dev/shm is gone */
+} sonde_run_state;
+
+/* One process lifetime. Texts may be NULL; all borrowed until the reader is closed. */
+typedef struct sonde_run {
+    uint64_t run;
+    uint64_t session;
+    uint64_t trace_hi, trace_lo;
+    uint64_t parent; /* span the process was started under, 0: none */
+    int opener;      /* it opened the session; others joined */
+    uint32_t pid;
+    uint64_t started_wall_ns;
+    uint64_t ended_wall_ns; /* 0: not ended */
+    sonde_task_status status;
+    sonde_run_state state;
+    const char *session_name;
+    const char *workflow_name;
+    const char *workflow_subtype;
+    const char *parent_workflow_id;
+    const char *campaign_id;
+    const char *user;
+    const char *host;
+    const char *boot_id;
+    const char *version;
+    const char *error;
+    const char *segment; /* "shared", or why it was private */
+    const sonde_attr *attrs;
+    size_t attr_count;
+} sonde_run;
+
+typedef struct sonde_event {
+    const char *name;
+    size_t name_len;
+    uint64_t wall_ns;
+    const char *json; /* NULL: none */
+    size_t json_len;
+} sonde_event;
+
+/* One record. Borrowed until the next call on the reader. Unknown times are 0. */
+typedef struct sonde_record {
+    sonde_record_kind kind;
+    sonde_task_status status;
+    uint64_t run;
+    uint32_t lane;
+    uint64_t seq;     /* with run and lane: the identity of the record */
+    uint64_t count;   /* LOSS: numbers lost; otherwise 1 (0 for records without a number) */
+    unsigned reasons; /* LOSS */
+    uint64_t id;
+    uint64_t parent; /* 0: a root */
+    uint64_t trace_hi, trace_lo;
+    const char *name;
+    size_t name_len;
+    uint64_t submitted_wall_ns;
+    uint64_t start_wall_ns;
+    uint64_t end_wall_ns;
+    uint64_t duration_ns;
+    const char *subtype, *device, *worker, *group, *error; /* NULL: not given; with lengths: */
+    size_t subtype_len, device_len, worker_len, group_len, error_len;
+    int has_layer;
+    int64_t layer;
+    uint64_t telemetry_start, telemetry_end; /* ids of telemetry records, 0: none */
+    const sonde_attr *tags;                  /* STRING values */
+    size_t tag_count;
+    const sonde_attr *attrs;
+    size_t attr_count;
+    const sonde_event *events;
+    size_t event_count;
+    const sonde_context *links;
+    size_t link_count;
+    const sonde_run *process; /* never NULL */
+} sonde_record;
+
+typedef struct sonde_reader_stats {
+    uint64_t files;
+    uint64_t frames;
+    uint64_t bytes;
+    uint64_t bad_bytes;  /* not part of any valid frame */
+    uint64_t duplicates; /* numbers seen twice (a recovery that was interrupted); shown once */
+    uint64_t missing;    /* numbers neither stored nor counted as lost */
+    uint64_t lost;       /* numbers counted as lost */
+    uint64_t refused;    /* segments or files of this session that were not understood */
+} sonde_reader_stats;
+
+typedef struct sonde_reader_options {
+    size_t size;
+    int recover; /* not 0 (default): finish the sessions of dead processes first, on disk if allowed
+                  */
+    int live;    /* not 0 (default): also what running processes have not written yet */
+    char *error; /* a line saying what was wrong, NUL-terminated; NULL: not wanted */
+    size_t error_size;
+} sonde_reader_options;
+
+#define SONDE_READER_OPTIONS_DEFAULT                \
+    {                                               \
+        sizeof(sonde_reader_options), 1, 1, NULL, 0 \
+    }
+
+/* path: X.sonde. Opens X.sonde and every X.*.sonde of the same session. EABSENT, EDENIED, EBADDATA
+   (there is no valid frame in it, and it is not empty), ENOMEM, EIO. */
+SONDE_API sonde_status sonde_reader_open(const char *path, const sonde_reader_options *options,
+                                         sonde_reader **out);
+
+/* The next record in order of the time it was made (a task's end). EEND: nothing more now. */
+SONDE_API sonde_status sonde_reader_next(sonde_reader *reader, sonde_record *out);
+
+/* After EEND: waits up to timeout_ns for records that arrived since; OK when there may be some,
+   EEND when not. Records of one call are in order; later calls may bring earlier times. */
+SONDE_API sonde_status sonde_reader_follow(sonde_reader *reader, uint64_t timeout_ns);
+
+/* The processes of the session, the opener first. Borrowed until follow or close. */
+SONDE_API size_t sonde_reader_run_count(const sonde_reader *reader);
+SONDE_API const sonde_run *sonde_reader_run(const sonde_reader *reader, size_t index);
+
+SONDE_API void sonde_reader_stats_get(const sonde_reader *reader, sonde_reader_stats *out);
+
+/* NULL is allowed. */
+SONDE_API void sonde_reader_close(sonde_reader *reader);
+
+/* What sonde_recover did with one segment. */
+typedef struct sonde_recovery {
+    char segment[300];
+    char journal[1100];
+    uint64_t run;
+    uint32_t pid;
+    sonde_status status; /* OK: finished; EBUSY: alive; others: refused, with the reason */
+    char reason[200];
+    uint64_t records; /* written now */
+    uint64_t open;    /* tasks that were open */
+    uint64_t lost;    /* numbers counted as lost, in what was written now */
+} sonde_recovery;
+
+/* Finishes the sessions of dead processes of this user: those that write into dir (NULL: any).
+   report (may be NULL) is called for each segment. Returns OK also when there was nothing to do;
+   EIO when something could not be written (it stays, and can be recovered later). */
+SONDE_API sonde_status sonde_recover(const char *dir,
+                                     void (*report)(void *user, const sonde_recovery *what),
+                                     void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session: a name, a workflow, and the files that hold what was recorded. A process has one
+   session at a time; tasks go to it without a handle. */
+#ifndef SONDE_SESSION_H
+#define SONDE_SESSION_H
+
+#include "sonde/attr.h"
+#include "sonde/status.h"
+#include "sonde/task.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sonde_session sonde_session;
+
+typedef struct sonde_options {
+    size_t size;                    /* sizeof(sonde_options), set by SONDE_OPTIONS_DEFAULT */
+    const char *dir;                /* NULL: $SONDE_DIR, else "telemetry"; made when missing */
+    const char *workflow_name;      /* NULL: the session's name */
+    const char *campaign_id;        /* NULL: none */
+    const char *user;               /* NULL: the login name of the process's user */
+    const char *subtype;            /* of the workflow; NULL: none */
+    sonde_context parent;           /* parent task or, with a trace only, parent workflow's trace */
+    const char *parent_workflow_id; /* NULL: none */
+    const sonde_attr *attrs;        /* of the workflow: used, generated, metadata */
+    size_t attr_count;
+    uint64_t full_wait_ns;      /* how long a full ring may hold a thread, once per stall */
+    uint64_t drain_interval_ns; /* how old an unwritten record may get */
+    int durable;                /* not 0: fdatasync after each pass of the drain */
+    int join;                   /* not 0 (default): join the session named by $SONDE_SESSION */
+    uint64_t segment_bytes_max; /* shared memory for all threads together */
+    uint64_t reserved[4];
+} sonde_options;
+
+#define SONDE_OPTIONS_DEFAULT                                                                     \
+    {                                                                                             \
+        sizeof(sonde_options), NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, NULL, NULL, 0, 50000000u, \
+            100000000u, 0, 1, 32u << 20,                                                          \
+        {                                                                                         \
+            0, 0, 0, 0                                                                            \
+        }                                                                                         \
+    }
+
+/* Opens the process's session and starts recording. name: letters, digits, "._-" (EINVAL
+   otherwise); NULL: session_YYYY-MM-DD_HH-MM-SS. An existing file is never touched: a suffix _2, _3
+   is added. With $SONDE_SESSION set, the process joins that session (name and dir are then its,
+   workflow and parent come from $TRACEPARENT). options NULL: defaults. With SONDE_DISABLED=1 in the
+   environment, or instrumentation.enabled: false in the settings file that is found (see
+   sonde/settings.h), it succeeds and records nothing. EBUSY: a session is open already. Other
+   failures (EDENIED, EIO, ENOMEM, ELIMIT) leave the process without recording. */
+SONDE_API sonde_status sonde_open(const char *name, const sonde_options *options,
+                                  sonde_session **out);
+
+/* Writes what is left, marks the workflow FINISHED, stops the library's thread. NULL is allowed.
+   Tasks still open are listed as such. Recording calls afterwards do nothing. */
+SONDE_API void sonde_close(sonde_session *session);
+
+/* The same with another outcome of the workflow, and generated values. error may be NULL. */
+SONDE_API void sonde_close_with(sonde_session *session, sonde_task_status status, const char *error,
+                                const sonde_attr *attrs, size_t attr_count);
+
+/* The process's session, opened with defaults when there is none: for code that has no handle. It
+   is closed when the process exits, unless somebody closed it before. */
+SONDE_API sonde_status sonde_session_default(sonde_session **out);
+
+/* Recording off and on at run time, for all threads. Tasks begun before still end. */
+SONDE_API void sonde_set_enabled(int enabled);
+
+/* Returns when everything recorded before the call is in the journal (and on disk, when durable is
+   not 0), or with ELIMIT after timeout_ns, or with EIO when the journal cannot be written now. */
+SONDE_API sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_ns);
+
+/* The journal of this process: an absolute path. Borrowed until close. */
+SONDE_API const char *sonde_session_path(const sonde_session *session);
+SONDE_API const char *sonde_session_name(const sonde_session *session);
+
+/* The workflow's trace and the task the process was started under (span 0: none). */
+SONDE_API sonde_context sonde_session_context(const sonde_session *session);
+
+/* What a child process needs to join: "SONDE_SESSION=..." and "TRACEPARENT=...", with the innermost
+   task of this thread as the parent. Both are NUL-terminated; ELIMIT when a buffer is too small. */
+SONDE_API sonde_status sonde_session_environment(const sonde_session *session, char *session_out,
+                                                 size_t session_size, char *traceparent_out,
+                                                 size_t traceparent_size);
+
+/* The same by setenv, for programs that fork and exec. Not safe beside other threads' getenv. */
+SONDE_API sonde_status sonde_session_export(const sonde_session *session);
+
+typedef struct sonde_session_stats {
+    uint64_t written;      /* numbers accounted for in the journal, those told as lost included */
+    uint64_t lost;         /* records that were not kept (full ring, no slot), told or not yet */
+    uint64_t stale;        /* calls with the handle of a task that had ended */
+    uint64_t cut;          /* values shortened */
+    uint64_t names_over;   /* names beyond the limit */
+    uint64_t write_errors; /* failed writes to the journal; they are retried */
+    uint64_t journal_bytes;
+    unsigned lanes;
+    int shared_memory;    /* 0: the segment is private memory; kill -9 loses what is not drained */
+    sonde_status segment; /* why it is private; OK otherwise */
+    sonde_status last_error; /* of the journal; OK when it is being written */
+} sonde_session_stats;
+
+SONDE_API void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

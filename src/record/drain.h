@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From rings to the journal. The same passes run in the process's own thread, on its mapped
+   segment, and in whoever recovers a dead process, on a copy: one code path. */
+#ifndef SONDE_RECORD_DRAIN_H
+#define SONDE_RECORD_DRAIN_H
+
+#include "base/ticks.h"
+#include "record/frame.h"
+#include "record/journal.h"
+#include "record/segment.h"
+#include "sonde/reader.h"
+#include "sonde/task.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* How far a lane has been read, in memory only; tail in the segment follows when it is written. */
+typedef struct sonde__cursor {
+    uint64_t tail;
+    uint64_t seq;
+    bool damaged; /* a record was not valid: nothing more is read from this lane */
+} sonde__cursor;
+
+/* One source of records and where they go. */
+typedef struct sonde__pump {
+    uint8_t *base; /* the segment, or a copy of it */
+    uint64_t size;
+    sonde__journal *journal;
+    sonde__frame_writer frame;
+    sonde__rate rate;
+    bool durable;                 /* tails follow after fdatasync only */
+    void (*moved)(uint32_t lane); /* a lane has room again; may be NULL */
+    uint64_t frame_lost;          /* in the frame being built */
+    sonde__cursor cursors[SONDE__LANES_LIMIT + 1];
+    uint64_t records; /* numbers written, losses included */
+    uint64_t lost;
+    uint64_t open;
+} sonde__pump;
+
+/* pump is zero, or was initialised before: its buffers are kept then. */
+sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
+                              sonde__journal *journal);
+void sonde__pump_free(sonde__pump *pump);
+
+/* Passes over records of a lane that are in the journal already: those below seq. */
+void sonde__pump_skip(sonde__pump *pump, uint32_t lane, uint64_t seq);
+
+/* Writes what is in the rings. *moved: records were written. On failure (EIO, ELIMIT for no space)
+   nothing is lost, the next pass tries again. */
+sonde_status sonde__pump_pass(sonde__pump *pump, bool *moved);
+
+/* How a run ended, for its last frame. */
+typedef struct sonde__run_end {
+    sonde_task_status status;
+    sonde_run_state state;
+    const char *error; /* may be NULL */
+    const sonde_attr *attrs;
+    size_t attr_count;
+} sonde__run_end;
+
+/* Open tasks as they are in slots, a copy of the segment's bytes. */
+sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots);
+
+/* After the last pass: losses not told yet, open tasks, RUN_END. slots is a copy of the segment's
+   bytes to read open tasks from (may be the base itself when nobody writes to it). */
+sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const sonde__run_end *end);
+
+/* The drain of the process. */
+typedef struct sonde__drain {
+    pthread_t thread;
+    bool running;
+    sonde__pump pump;
+    sonde__journal journal;
+    uint64_t interval_ns;
+    _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */
+    /* requests and answers, under lock */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool stop;
+    bool stopped;
+    uint64_t stop_deadline_ns; /* monotonic */
+    uint64_t flush_wanted;
+    uint64_t flush_done;
+    bool flush_durable;
+    sonde_status flush_status;
+    sonde__run_end end;
+    sonde_status finish_status;
+    _Atomic uint64_t written;
+    _Atomic uint64_t lost;
+    _Atomic uint64_t bytes;
+    _Atomic uint64_t errors;
+    _Atomic int last_error;
+} sonde__drain;
+
+/* Starts the thread: signals blocked, small stack. journal is open, the segment ready. */
+sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bool durable);
+
+/* Asks for a last pass and joins the thread. OK: all of it is written. */
+sonde_status sonde__drain_stop(sonde__drain *drain, const sonde__run_end *end, uint64_t wait_ns);
+
+sonde_status sonde__drain_flush(sonde__drain *drain, bool durable, uint64_t timeout_ns);
+
+/* Wakes the thread if it sleeps. No lock; from the hot path's slow side. */
+void sonde__drain_wake(sonde__drain *drain);
+
+#endif

@@ -6,6 +6,8 @@
 #include "sonde/attr.h"
 #include "sonde/attributes.h"
 #include "sonde/capture.h"
+#include "sonde/gpu.h"
+#include "sonde/machine.h"
 #include "sonde/metric.h"
 #include "sonde/metric_set.h"
 #include "sonde/name.h"

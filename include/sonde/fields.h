@@ -184,12 +184,12 @@ typedef enum sonde_table {
         SONDE_TABLE_COUNT
 } sonde_table;
 
-typedef enum sonde_type {
-    SONDE_TYPE_UINT,
-    SONDE_TYPE_DOUBLE,
-    SONDE_TYPE_TEXT,
-    SONDE_TYPE_LIST
-} sonde_type;
+typedef enum sonde_field_type {
+    SONDE_FIELD_TYPE_UINT,
+    SONDE_FIELD_TYPE_DOUBLE,
+    SONDE_FIELD_TYPE_TEXT,
+    SONDE_FIELD_TYPE_LIST
+} sonde_field_type;
 
 typedef struct sonde_field_info {
     const char *path;   /* "process.memory.rss" */
@@ -199,7 +199,7 @@ typedef struct sonde_field_info {
     const char *source; /* where it is read */
     const char *summary;
     sonde_section section;
-    sonde_type type;
+    sonde_field_type type;
 } sonde_field_info;
 
 typedef struct sonde_table_info {

@@ -19,7 +19,7 @@
         .source = source_,                                                             \
         .summary = summary_,                                                           \
         .section = SONDE_SECTION_##part,                                               \
-        .type = SONDE_TYPE_##type_,                                                    \
+        .type = SONDE_FIELD_TYPE_##type_,                                              \
     },
 
 static const sonde_field_info fields[SONDE_FIELD_COUNT] = {SONDE_FIELD_MAP(FIELD_ROW)};

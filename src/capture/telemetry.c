@@ -45,7 +45,7 @@ static bool field_is_known(sonde_field field)
 static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status status,
                             uint64_t *out)
 {
-    if (sonde_field_describe(field)->type != SONDE_TYPE_UINT)
+    if (sonde_field_describe(field)->type != SONDE_FIELD_TYPE_UINT)
         return SONDE_EINVAL;
     if (status == SONDE_OK)
         *out = value.u;
@@ -55,11 +55,11 @@ static sonde_status as_uint(sonde_field field, sonde__value value, sonde_status 
 static sonde_status as_double(sonde_field field, sonde__value value, sonde_status status,
                               double *out)
 {
-    sonde_type type = sonde_field_describe(field)->type;
-    if (type != SONDE_TYPE_DOUBLE && type != SONDE_TYPE_UINT)
+    sonde_field_type type = sonde_field_describe(field)->type;
+    if (type != SONDE_FIELD_TYPE_DOUBLE && type != SONDE_FIELD_TYPE_UINT)
         return SONDE_EINVAL;
     if (status == SONDE_OK)
-        *out = type == SONDE_TYPE_UINT ? (double)value.u : value.d;
+        *out = type == SONDE_FIELD_TYPE_UINT ? (double)value.u : value.d;
     return status;
 }
 

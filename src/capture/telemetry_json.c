@@ -5,9 +5,9 @@
 #include "base/json_write.h"
 #include "capture/capture_handle.h"
 
-static void write_value(sonde__json *json, sonde_type type, sonde__value value)
+static void write_value(sonde__json *json, sonde_field_type type, sonde__value value)
 {
-    if (type == SONDE_TYPE_DOUBLE)
+    if (type == SONDE_FIELD_TYPE_DOUBLE)
         sonde__json_double(json, value.d);
     else
         sonde__json_uint(json, value.u);
@@ -17,9 +17,9 @@ static void write_field(sonde__json *json, const sonde_telemetry *t, sonde_field
 {
     const sonde_field_info *info = sonde_field_describe(field);
     sonde__json_key(json, info->key);
-    if (info->type == SONDE_TYPE_TEXT) {
+    if (info->type == SONDE_FIELD_TYPE_TEXT) {
         sonde__json_string(json, t->executable);
-    } else if (info->type == SONDE_TYPE_LIST) {
+    } else if (info->type == SONDE_FIELD_TYPE_LIST) {
         sonde__json_begin_array(json);
         const char *argument = t->cmd_line;
         for (size_t i = 0; i < t->cmd_line_count; i++) {

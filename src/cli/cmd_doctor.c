@@ -120,9 +120,9 @@ static void json_field(sonde__json *json, const sonde_telemetry *t, sonde_field 
     double number;
     const char *text;
     sonde__json_key(json, "value");
-    if (info->type == SONDE_TYPE_TEXT && sonde_telemetry_text(t, field, 0, &text) == SONDE_OK)
+    if (info->type == SONDE_FIELD_TYPE_TEXT && sonde_telemetry_text(t, field, 0, &text) == SONDE_OK)
         sonde__json_string(json, text);
-    else if (info->type == SONDE_TYPE_UINT && sonde_telemetry_status(t, field) == SONDE_OK)
+    else if (info->type == SONDE_FIELD_TYPE_UINT && sonde_telemetry_status(t, field) == SONDE_OK)
         sonde__json_uint(json, t->value[field].u);
     else if (sonde_telemetry_double(t, field, &number) == SONDE_OK)
         sonde__json_double(json, number);

@@ -35,7 +35,7 @@ typedef struct sonde__command {
     const char *summary;            /* one line, for the list of commands */
     const char *about;              /* paragraphs for its own help; NULL: the summary says all */
     const sonde__option *options;   /* ended by a row without name; --help is implied */
-    const sonde__example *examples; /* ended by a row without command */
+    const sonde__example *examples; /* at least one; ended by a row without command */
     size_t operands_max;
     int (*run)(const sonde__args *args); /* returns the exit code */
 } sonde__command;
@@ -50,6 +50,12 @@ struct sonde__args {
 
 /* All commands, ended by NULL. */
 extern const sonde__command *const sonde__commands[];
+
+/* NULL when there is none of that name. */
+const sonde__command *sonde__command_find(const char *name);
+
+/* Tells on stderr that there is no such command, with the nearest one; returns the exit code. */
+int sonde__command_unknown(const char *name);
 
 /* Parses what follows the command's name. False, after a line on stderr, when it is wrong. */
 bool sonde__args_parse(const sonde__command *command, int argc, char **argv, sonde__args *out);

@@ -32,8 +32,6 @@ void sonde__help_command(const sonde__command *command)
     printf("usage: sonde %s [OPTIONS]%s%s\n\n%s\n", command->name, *command->operands ? " " : "",
            command->operands, command->about ? command->about : command->summary);
     print_options(command->options);
-    if (!command->examples)
-        return;
     printf("\nexamples:\n");
     for (const sonde__example *example = command->examples; example->command; example++)
         printf("  sonde %s\n      %s\n", example->command, example->shows);

@@ -11,16 +11,14 @@ extern const sonde__command sonde__command_capture;
 extern const sonde__command sonde__command_doctor;
 extern const sonde__command sonde__command_check;
 extern const sonde__command sonde__command_version;
+extern const sonde__command sonde__command_help;
 
 const sonde__command *const sonde__commands[] = {
-    &sonde__command_capture,
-    &sonde__command_doctor,
-    &sonde__command_check,
-    &sonde__command_version,
-    NULL,
+    &sonde__command_capture, &sonde__command_doctor, &sonde__command_check,
+    &sonde__command_version, &sonde__command_help,   NULL,
 };
 
-static const sonde__command *find_command(const char *name)
+const sonde__command *sonde__command_find(const char *name)
 {
     for (size_t i = 0; sonde__commands[i]; i++)
         if (strcmp(sonde__commands[i]->name, name) == 0)
@@ -28,7 +26,7 @@ static const sonde__command *find_command(const char *name)
     return NULL;
 }
 
-static int complain_command(const char *name)
+int sonde__command_unknown(const char *name)
 {
     sonde__nearest near;
     sonde__nearest_init(&near, name, strlen(name));
@@ -60,17 +58,12 @@ static int run(int argc, char **argv)
         return SONDE__EXIT_USAGE;
     }
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        const sonde__command *topic = argc > 2 ? find_command(argv[2]) : NULL;
-        if (argc > 2 && !topic)
-            return complain_command(argv[2]);
-        topic ? sonde__help_command(topic) : sonde__help_program();
-        return SONDE__EXIT_OK;
-    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
     if (strcmp(name, "--version") == 0)
         name = "version";
-    const sonde__command *command = find_command(name);
-    return command ? run_command(command, argc - 2, argv + 2) : complain_command(name);
+    const sonde__command *command = sonde__command_find(name);
+    return command ? run_command(command, argc - 2, argv + 2) : sonde__command_unknown(name);
 }
 
 int main(int argc, char **argv)

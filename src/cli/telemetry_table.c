@@ -41,9 +41,10 @@ void sonde__telemetry_value(const sonde_telemetry *t, sonde_field field, char *o
     out[0] = '\0';
     if (status != SONDE_OK)
         snprintf(out, cap, "[%s]", sonde_status_name(status));
-    else if (info->type == SONDE_TYPE_LIST)
+    else if (info->type == SONDE_FIELD_TYPE_LIST)
         format_cmd_line(t, out, cap);
-    else if (info->type == SONDE_TYPE_TEXT && sonde_telemetry_text(t, field, 0, &text) == SONDE_OK)
+    else if (info->type == SONDE_FIELD_TYPE_TEXT &&
+             sonde_telemetry_text(t, field, 0, &text) == SONDE_OK)
         snprintf(out, cap, "%s", text);
     else if (sonde_telemetry_double(t, field, &number) == SONDE_OK)
         sonde__format_field(info, number, out, cap);

@@ -20,19 +20,19 @@ typedef enum sonde_group {
     SONDE_GROUP_COUNT = 3
 } sonde_group;
 
-typedef enum sonde_type {
-    SONDE_TYPE_INT = 1,
-    SONDE_TYPE_UINT = 2,
-    SONDE_TYPE_DOUBLE = 3,
-    SONDE_TYPE_BOOL = 4,
-    SONDE_TYPE_STRING = 5, /* UTF-8 is expected, not enforced */
-    SONDE_TYPE_BYTES = 6,
-    SONDE_TYPE_JSON = 7, /* one JSON value as text */
-} sonde_type;
+typedef enum sonde_attr_type {
+    SONDE_ATTR_INT = 1,
+    SONDE_ATTR_UINT = 2,
+    SONDE_ATTR_DOUBLE = 3,
+    SONDE_ATTR_BOOL = 4,
+    SONDE_ATTR_STRING = 5, /* UTF-8 is expected, not enforced */
+    SONDE_ATTR_BYTES = 6,
+    SONDE_ATTR_JSON = 7, /* one JSON value as text */
+} sonde_attr_type;
 
 typedef struct sonde_attr {
     sonde_group group;
-    sonde_type type;
+    sonde_attr_type type;
     const char *key; /* key_len bytes; given by the caller: 0 means up to the NUL */
     size_t key_len;
     union {

@@ -21,13 +21,16 @@ typedef struct sonde_name {
     uint32_t reserved;
 } sonde_name;
 
-#define SONDE_NAME_INIT(literal) {(literal), 0, 0}
+#define SONDE_NAME_INIT(literal) \
+    {                            \
+        (literal), 0, 0          \
+    }
 
 /* A name with static storage, made where it is used: SONDE_NAME("train"). For literals only. */
-#define SONDE_NAME(literal)                                            \
-    (__extension__({                                                   \
-        static sonde_name sonde_name_here = SONDE_NAME_INIT(literal);  \
-        &sonde_name_here;                                              \
+#define SONDE_NAME(literal)                                           \
+    (__extension__({                                                  \
+        static sonde_name sonde_name_here = SONDE_NAME_INIT(literal); \
+        &sonde_name_here;                                             \
     }))
 
 /* The name for a text that is known at run time only; the text is copied. One lock and one hash

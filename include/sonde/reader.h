@@ -35,7 +35,7 @@ typedef enum sonde_run_state {
     SONDE_RUN_CLOSED = 1,    /* it said so */
     SONDE_RUN_RECOVERED = 2, /* it died; what it left was written by a reader */
     SONDE_RUN_DIED = 3,      /* it died, and what it left is read from its segment */
-    SONDE_RUN_LOST = 4,      /* no end, no segment here: another host or boot, or /dev/shm is gone */
+    SONDE_RUN_LOST = 4, /* no end, no segment here: another host or boot, or /dev/shm is gone */
 } sonde_run_state;
 
 /* One process lifetime. Texts may be NULL; all borrowed until the reader is closed. */
@@ -79,8 +79,8 @@ typedef struct sonde_record {
     sonde_task_status status;
     uint64_t run;
     uint32_t lane;
-    uint64_t seq;   /* with run and lane: the identity of the record */
-    uint64_t count; /* LOSS: numbers lost; otherwise 1 (0 for records without a number) */
+    uint64_t seq;     /* with run and lane: the identity of the record */
+    uint64_t count;   /* LOSS: numbers lost; otherwise 1 (0 for records without a number) */
     unsigned reasons; /* LOSS */
     uint64_t id;
     uint64_t parent; /* 0: a root */
@@ -96,7 +96,7 @@ typedef struct sonde_record {
     int has_layer;
     int64_t layer;
     uint64_t telemetry_start, telemetry_end; /* ids of telemetry records, 0: none */
-    const sonde_attr *tags; /* STRING values */
+    const sonde_attr *tags;                  /* STRING values */
     size_t tag_count;
     const sonde_attr *attrs;
     size_t attr_count;
@@ -120,13 +120,17 @@ typedef struct sonde_reader_stats {
 
 typedef struct sonde_reader_options {
     size_t size;
-    int recover; /* not 0 (default): finish the sessions of dead processes first, on disk if allowed */
+    int recover; /* not 0 (default): finish the sessions of dead processes first, on disk if allowed
+                  */
     int live;    /* not 0 (default): also what running processes have not written yet */
     char *error; /* a line saying what was wrong, NUL-terminated; NULL: not wanted */
     size_t error_size;
 } sonde_reader_options;
 
-#define SONDE_READER_OPTIONS_DEFAULT {sizeof(sonde_reader_options), 1, 1, NULL, 0}
+#define SONDE_READER_OPTIONS_DEFAULT                \
+    {                                               \
+        sizeof(sonde_reader_options), 1, 1, NULL, 0 \
+    }
 
 /* path: X.sonde. Opens X.sonde and every X.*.sonde of the same session. EABSENT, EDENIED, EBADDATA
    (there is no valid frame in it, and it is not empty), ENOMEM, EIO. */

@@ -18,15 +18,15 @@ extern "C" {
 typedef struct sonde_session sonde_session;
 
 typedef struct sonde_options {
-    size_t size;                /* sizeof(sonde_options), set by SONDE_OPTIONS_DEFAULT */
-    const char *dir;            /* NULL: $SONDE_DIR, else "telemetry"; made when missing */
-    const char *workflow_name;  /* NULL: the session's name */
-    const char *campaign_id;    /* NULL: none */
-    const char *user;           /* NULL: the login name of the process's user */
-    const char *subtype;        /* of the workflow; NULL: none */
-    sonde_context parent;       /* parent task or, with a trace only, parent workflow's trace */
+    size_t size;                    /* sizeof(sonde_options), set by SONDE_OPTIONS_DEFAULT */
+    const char *dir;                /* NULL: $SONDE_DIR, else "telemetry"; made when missing */
+    const char *workflow_name;      /* NULL: the session's name */
+    const char *campaign_id;        /* NULL: none */
+    const char *user;               /* NULL: the login name of the process's user */
+    const char *subtype;            /* of the workflow; NULL: none */
+    sonde_context parent;           /* parent task or, with a trace only, parent workflow's trace */
     const char *parent_workflow_id; /* NULL: none */
-    const sonde_attr *attrs;    /* of the workflow: used, generated, metadata */
+    const sonde_attr *attrs;        /* of the workflow: used, generated, metadata */
     size_t attr_count;
     uint64_t full_wait_ns;      /* how long a full ring may hold a thread, once per stall */
     uint64_t drain_interval_ns; /* how old an unwritten record may get */
@@ -36,10 +36,13 @@ typedef struct sonde_options {
     uint64_t reserved[4];
 } sonde_options;
 
-#define SONDE_OPTIONS_DEFAULT                                                        \
-    {                                                                                \
-        sizeof(sonde_options), NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, NULL, NULL, 0, \
-            50000000u, 100000000u, 0, 1, 32u << 20, {0, 0, 0, 0}                     \
+#define SONDE_OPTIONS_DEFAULT                                                                     \
+    {                                                                                             \
+        sizeof(sonde_options), NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, NULL, NULL, 0, 50000000u, \
+            100000000u, 0, 1, 32u << 20,                                                          \
+        {                                                                                         \
+            0, 0, 0, 0                                                                            \
+        }                                                                                         \
     }
 
 /* Opens the process's session and starts recording. name: letters, digits, "._-" (EINVAL
@@ -56,8 +59,8 @@ SONDE_API sonde_status sonde_open(const char *name, const sonde_options *options
 SONDE_API void sonde_close(sonde_session *session);
 
 /* The same with another outcome of the workflow, and generated values. error may be NULL. */
-SONDE_API void sonde_close_with(sonde_session *session, sonde_task_status status,
-                                const char *error, const sonde_attr *attrs, size_t attr_count);
+SONDE_API void sonde_close_with(sonde_session *session, sonde_task_status status, const char *error,
+                                const sonde_attr *attrs, size_t attr_count);
 
 /* The process's session, opened with defaults when there is none: for code that has no handle. It
    is closed when the process exits, unless somebody closed it before. */
@@ -95,9 +98,9 @@ typedef struct sonde_session_stats {
     uint64_t write_errors; /* failed writes to the journal; they are retried */
     uint64_t journal_bytes;
     unsigned lanes;
-    int shared_memory;        /* 0: the segment is private memory; kill -9 loses what is not drained */
-    sonde_status segment;     /* why it is private; OK otherwise */
-    sonde_status last_error;  /* of the journal; OK when it is being written */
+    int shared_memory;    /* 0: the segment is private memory; kill -9 loses what is not drained */
+    sonde_status segment; /* why it is private; OK otherwise */
+    sonde_status last_error; /* of the journal; OK when it is being written */
 } sonde_session_stats;
 
 SONDE_API void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *out);

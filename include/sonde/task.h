@@ -108,7 +108,7 @@ SONDE_API void sonde_task_double_on(sonde_task task, sonde_group group, sonde_na
                                     double value);
 SONDE_API void sonde_task_bool_on(sonde_task task, sonde_group group, sonde_name *key, int value);
 SONDE_API void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key,
-                                  sonde_type type, const void *data, size_t len);
+                                  sonde_attr_type type, const void *data, size_t len);
 
 static inline void sonde_task_int(sonde_task task, sonde_group group, sonde_name *key,
                                   int64_t value)
@@ -141,7 +141,7 @@ static inline void sonde_task_string_n(sonde_task task, sonde_group group, sonde
                                        const char *text, size_t len)
 {
     if (task)
-        sonde_task_data_on(task, group, key, SONDE_TYPE_STRING, text, len);
+        sonde_task_data_on(task, group, key, SONDE_ATTR_STRING, text, len);
 }
 
 /* text may be NULL: nothing is recorded. */
@@ -149,14 +149,14 @@ static inline void sonde_task_string(sonde_task task, sonde_group group, sonde_n
                                      const char *text)
 {
     if (task && text)
-        sonde_task_data_on(task, group, key, SONDE_TYPE_STRING, text, strlen(text));
+        sonde_task_data_on(task, group, key, SONDE_ATTR_STRING, text, strlen(text));
 }
 
 static inline void sonde_task_bytes(sonde_task task, sonde_group group, sonde_name *key,
                                     const void *data, size_t len)
 {
     if (task)
-        sonde_task_data_on(task, group, key, SONDE_TYPE_BYTES, data, len);
+        sonde_task_data_on(task, group, key, SONDE_ATTR_BYTES, data, len);
 }
 
 /* json is one JSON value as text. It is checked when it is shown, not here. */
@@ -164,7 +164,7 @@ static inline void sonde_task_json(sonde_task task, sonde_group group, sonde_nam
                                    const char *json, size_t len)
 {
     if (task)
-        sonde_task_data_on(task, group, key, SONDE_TYPE_JSON, json, len);
+        sonde_task_data_on(task, group, key, SONDE_ATTR_JSON, json, len);
 }
 
 /* Attributes from a list, keys by text (each a lookup; for front ends and for small numbers). */

@@ -40,10 +40,10 @@ sonde__anchor sonde__anchor_read(bool tsc);
 
 typedef struct sonde__rate {
     bool tsc;
-    bool settled;           /* the factor is good to 0.1 ppm and kept */
-    sonde__anchor first;    /* the base line's begin */
-    sonde__anchor last;     /* where ticks are counted from */
-    uint64_t ns_per_tick;   /* 2^-32 ns */
+    bool settled;         /* the factor is good to 0.1 ppm and kept */
+    sonde__anchor first;  /* the base line's begin */
+    sonde__anchor last;   /* where ticks are counted from */
+    uint64_t ns_per_tick; /* 2^-32 ns */
 } sonde__rate;
 
 enum {

@@ -8,24 +8,6 @@
 
 #include <string.h>
 
-sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
-                              sonde__journal *journal)
-{
-    memset(pump, 0, sizeof *pump);
-    pump->base = base;
-    pump->size = size;
-    pump->journal = journal;
-    const sonde__segment_header *header = (const sonde__segment_header *)(const void *)base;
-    sonde__anchor first = {header->first_ticks, header->first_mono_ns, 0};
-    sonde__rate_init(&pump->rate, header->tsc != 0, first);
-    return sonde__frame_writer_init(&pump->frame);
-}
-
-void sonde__pump_free(sonde__pump *pump)
-{
-    sonde__frame_writer_free(&pump->frame);
-}
-
 static sonde__segment_header *header_of(const sonde__pump *pump)
 {
     return (sonde__segment_header *)(void *)pump->base;
@@ -49,6 +31,61 @@ static sonde__names_view names_of(const sonde__pump *pump)
     };
 }
 
+/* Number of the record at the tail. The drain stores tail_seq before tail and may die in between,
+   so the record's own number decides. */
+static uint64_t seq_at_tail(const sonde__pump *pump, const sonde__lane_header *lane, uint64_t tail)
+{
+    uint64_t seq = atomic_load_explicit(&lane->tail_seq, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&lane->head, memory_order_acquire);
+    uint64_t at = tail & (lane->ring_bytes - 1);
+    sonde__ring_record record;
+    if (head - tail < 8)
+        return seq;
+    memcpy(&record, pump->base + lane->ring_offset + at, 8);
+    if (record.kind == SONDE__KIND_PAD) {
+        if (head - tail <= lane->ring_bytes - at)
+            return seq;
+        memcpy(&record, pump->base + lane->ring_offset, 8);
+    }
+    int32_t ahead = (int32_t)(record.seq - (uint32_t)seq);
+    return seq + (uint64_t)(int64_t)ahead;
+}
+
+static uint32_t lane_count(const sonde__pump *pump)
+{
+    return atomic_load_explicit(&header_of(pump)->lanes_used, memory_order_acquire);
+}
+
+/* Reading starts again where the journal is known to be good. */
+static void rewind_cursors(sonde__pump *pump)
+{
+    for (uint32_t i = 0; i < lane_count(pump); i++) {
+        const sonde__lane_header *lane = lane_of(pump, i);
+        pump->cursors[i].tail = atomic_load_explicit(&lane->tail, memory_order_relaxed);
+        pump->cursors[i].seq = seq_at_tail(pump, lane, pump->cursors[i].tail);
+        pump->cursors[i].damaged = false;
+    }
+}
+
+sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
+                              sonde__journal *journal)
+{
+    memset(pump, 0, sizeof *pump);
+    pump->base = base;
+    pump->size = size;
+    pump->journal = journal;
+    const sonde__segment_header *header = (const sonde__segment_header *)(const void *)base;
+    sonde__anchor first = {header->first_ticks, header->first_mono_ns, 0};
+    sonde__rate_init(&pump->rate, header->tsc != 0, first);
+    rewind_cursors(pump);
+    return sonde__frame_writer_init(&pump->frame);
+}
+
+void sonde__pump_free(sonde__pump *pump)
+{
+    sonde__frame_writer_free(&pump->frame);
+}
+
 static sonde_status write_frame(sonde__pump *pump)
 {
     struct iovec pieces[3];
@@ -64,6 +101,8 @@ static sonde_status write_start_frame(sonde__pump *pump)
     const sonde__segment_header *header = header_of(pump);
     struct iovec piece = {(void *)(pump->base + offsetof(sonde__segment_header, start_frame)),
                           header->start_frame_bytes};
+    if (piece.iov_len == 0)
+        return SONDE_OK;
     return sonde__journal_write(pump->journal, &piece, 1, piece.iov_len);
 }
 
@@ -108,13 +147,25 @@ static bool take_record(sonde__pump *pump, const sonde__names_view *names,
     return true;
 }
 
+void sonde__pump_skip(sonde__pump *pump, uint32_t index, uint64_t seq)
+{
+    const sonde__lane_header *lane = lane_of(pump, index);
+    sonde__cursor *cursor = &pump->cursors[index];
+    uint64_t head = atomic_load_explicit(&lane->head, memory_order_acquire);
+    sonde__names_view names = names_of(pump);
+    while (cursor->tail != head && cursor->seq < seq && !cursor->damaged) {
+        /* into a frame that nobody writes */
+        sonde__frame_begin(&pump->frame, 0, 0, (uint16_t)index, 0, 0);
+        cursor->damaged = !take_record(pump, &names, lane, cursor, head);
+    }
+}
+
 /* Tells the world how far a lane is written. */
 static void commit(sonde__pump *pump, uint32_t index)
 {
     sonde__lane_header *lane = lane_of(pump, index);
     const sonde__cursor *cursor = &pump->cursors[index];
-    pump->records +=
-        cursor->seq - atomic_load_explicit(&lane->tail_seq, memory_order_relaxed);
+    pump->records += cursor->seq - atomic_load_explicit(&lane->tail_seq, memory_order_relaxed);
     atomic_store_explicit(&lane->tail_seq, cursor->seq, memory_order_relaxed);
     atomic_store(&lane->tail, cursor->tail);
     if (pump->moved)
@@ -147,22 +198,6 @@ static sonde_status drain_lane(sonde__pump *pump, uint32_t index, bool *moved)
         }
     }
     return SONDE_OK;
-}
-
-static uint32_t lane_count(const sonde__pump *pump)
-{
-    return atomic_load_explicit(&header_of(pump)->lanes_used, memory_order_acquire);
-}
-
-/* Reading starts again where the journal is known to be good. */
-static void rewind_cursors(sonde__pump *pump)
-{
-    for (uint32_t i = 0; i < lane_count(pump); i++) {
-        const sonde__lane_header *lane = lane_of(pump, i);
-        pump->cursors[i].tail = atomic_load_explicit(&lane->tail, memory_order_relaxed);
-        pump->cursors[i].seq = atomic_load_explicit(&lane->tail_seq, memory_order_relaxed);
-        pump->cursors[i].damaged = false;
-    }
 }
 
 static sonde_status sync_and_commit(sonde__pump *pump)
@@ -261,7 +296,7 @@ static void add_open(sonde__pump *pump, const sonde__names_view *names, const ui
     pump->open++;
 }
 
-static sonde_status finish_open_tasks(sonde__pump *pump, const uint8_t *slots)
+sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots)
 {
     sonde__segment_header *header = header_of(pump);
     sonde__names_view names = names_of(pump);
@@ -289,7 +324,7 @@ sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const s
     sonde__segment_header *header = header_of(pump);
     sonde_status status = finish_losses(pump);
     if (status == SONDE_OK && slots)
-        status = finish_open_tasks(pump, slots);
+        status = sonde__pump_open_tasks(pump, slots);
     if (status != SONDE_OK)
         return status;
     sonde__frame_writer *frame = &pump->frame;

@@ -29,7 +29,7 @@ typedef struct sonde__pump {
     sonde__journal *journal;
     sonde__frame_writer frame;
     sonde__rate rate;
-    bool durable; /* tails follow after fdatasync only */
+    bool durable;                 /* tails follow after fdatasync only */
     void (*moved)(uint32_t lane); /* a lane has room again; may be NULL */
     uint64_t frame_lost;          /* in the frame being built */
     sonde__cursor cursors[SONDE__LANES_LIMIT + 1];
@@ -41,6 +41,9 @@ typedef struct sonde__pump {
 sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
                               sonde__journal *journal);
 void sonde__pump_free(sonde__pump *pump);
+
+/* Passes over records of a lane that are in the journal already: those below seq. */
+void sonde__pump_skip(sonde__pump *pump, uint32_t lane, uint64_t seq);
 
 /* Writes what is in the rings. *moved: records were written. On failure (EIO, ELIMIT for no space)
    nothing is lost, the next pass tries again. */
@@ -54,6 +57,9 @@ typedef struct sonde__run_end {
     const sonde_attr *attrs;
     size_t attr_count;
 } sonde__run_end;
+
+/* Open tasks as they are in slots, a copy of the segment's bytes. */
+sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots);
 
 /* After the last pass: losses not told yet, open tasks, RUN_END. slots is a copy of the segment's
    bytes to read open tasks from (may be the base itself when nobody writes to it). */

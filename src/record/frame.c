@@ -128,14 +128,14 @@ static uint8_t *put_value(sonde__frame_writer *writer, const sonde__names_view *
                           const uint8_t *value)
 {
     unsigned type = attr->type & SONDE__TYPE_MASK;
-    if (type <= SONDE_TYPE_BOOL || type == SONDE__TYPE_TICKS) {
+    if (type <= SONDE_ATTR_BOOL || type == SONDE__TYPE_TICKS) {
         if (attr->len != 8)
             return NULL;
         uint64_t word = load64(value);
         switch (type) {
-        case SONDE_TYPE_INT:
+        case SONDE_ATTR_INT:
             return sonde__varint_put(out, sonde__zigzag((int64_t)word));
-        case SONDE_TYPE_DOUBLE:
+        case SONDE_ATTR_DOUBLE:
             return put_fixed64(out, word);
         case SONDE__TYPE_TICKS:
             return sonde__varint_put(out, sonde__rate_mono_ns(rate, word));
@@ -216,7 +216,8 @@ bool sonde__frame_add(sonde__frame_writer *writer, const sonde__names_view *name
     *out++ = (uint8_t)(record->kind | (record->attr_bytes ? HAS_ATTRS : 0));
     *out++ = record->flags;
     out = sonde__varint_put(out, local_name(writer, names, record->name));
-    out = sonde__varint_put(out, sonde__zigzag((int64_t)(record->number - writer->prev_number - 1)));
+    out =
+        sonde__varint_put(out, sonde__zigzag((int64_t)(record->number - writer->prev_number - 1)));
     unsigned parent = record->flags & SONDE__PARENT_MASK;
     if (parent == SONDE__PARENT_LANE)
         out = sonde__varint_put(out, sonde__zigzag((int64_t)(record->number - record->parent)));
@@ -280,7 +281,7 @@ void sonde__frame_run_bytes(sonde__frame_writer *writer, unsigned key, const voi
     if (!run_has_room(writer, len))
         return;
     uint8_t *out = writer->records + writer->records_len;
-    out = run_key(out, SONDE_TYPE_BYTES, SONDE__GROUP_SYSTEM, key);
+    out = run_key(out, SONDE_ATTR_BYTES, SONDE__GROUP_SYSTEM, key);
     out = put_bytes(out, data, len);
     writer->records_len = (size_t)(out - writer->records);
 }
@@ -296,7 +297,7 @@ void sonde__frame_run_uint(sonde__frame_writer *writer, unsigned key, uint64_t v
     if (!run_has_room(writer, 0))
         return;
     uint8_t *out = writer->records + writer->records_len;
-    out = run_key(out, SONDE_TYPE_UINT, SONDE__GROUP_SYSTEM, key);
+    out = run_key(out, SONDE_ATTR_UINT, SONDE__GROUP_SYSTEM, key);
     out = sonde__varint_put(out, value);
     writer->records_len = (size_t)(out - writer->records);
 }
@@ -304,8 +305,8 @@ void sonde__frame_run_uint(sonde__frame_writer *writer, unsigned key, uint64_t v
 void sonde__frame_run_attr(sonde__frame_writer *writer, const sonde_attr *attr)
 {
     size_t key_len = attr->key_len ? attr->key_len : strlen(attr->key);
-    bool text = attr->type >= SONDE_TYPE_STRING;
-    if (attr->type < SONDE_TYPE_INT || attr->type > SONDE_TYPE_JSON ||
+    bool text = attr->type >= SONDE_ATTR_STRING;
+    if (attr->type < SONDE_ATTR_INT || attr->type > SONDE_ATTR_JSON ||
         attr->group >= SONDE_GROUP_COUNT || key_len > SONDE__NAME_LEN_MAX ||
         !run_has_room(writer, text ? attr->value.s.len : 8))
         return;
@@ -313,17 +314,17 @@ void sonde__frame_run_attr(sonde__frame_writer *writer, const sonde_attr *attr)
     out = run_key(out, attr->type, attr->group, add_string(writer, attr->key, key_len));
     uint64_t word = 0;
     switch (attr->type) {
-    case SONDE_TYPE_INT:
+    case SONDE_ATTR_INT:
         out = sonde__varint_put(out, sonde__zigzag(attr->value.i));
         break;
-    case SONDE_TYPE_UINT:
+    case SONDE_ATTR_UINT:
         out = sonde__varint_put(out, attr->value.u);
         break;
-    case SONDE_TYPE_DOUBLE:
+    case SONDE_ATTR_DOUBLE:
         memcpy(&word, &attr->value.d, sizeof word);
         out = put_fixed64(out, word);
         break;
-    case SONDE_TYPE_BOOL:
+    case SONDE_ATTR_BOOL:
         out = sonde__varint_put(out, attr->value.b != 0);
         break;
     default:

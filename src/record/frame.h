@@ -73,7 +73,7 @@ typedef struct sonde__frame_writer {
     struct {
         uint32_t stamp;
         uint32_t local;
-    } *local; /* by name id */
+    } * local; /* by name id */
     uint64_t prev_number;
     uint64_t prev_end;
     sonde__frame_header header;

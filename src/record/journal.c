@@ -53,6 +53,7 @@ static sonde_status remember_path(sonde__journal *journal, const char *path)
     if (strlen(path) >= sizeof journal->path)
         return SONDE_ELIMIT;
     strcpy(journal->path, path);
+    strcpy(journal->first_path, path);
     return SONDE_OK;
 }
 
@@ -133,6 +134,12 @@ static sonde_status write_all(sonde__journal *journal, struct iovec *pieces, int
 sonde_status sonde__journal_write(sonde__journal *journal, const struct iovec *pieces, int count,
                                   size_t length)
 {
+    if (journal->memory) {
+        for (int i = 0; i < count; i++)
+            sonde__buf_append(journal->memory, pieces[i].iov_base, pieces[i].iov_len);
+        journal->end += length;
+        return journal->memory->status;
+    }
     struct iovec copy[PIECES_MAX];
     memcpy(copy, pieces, (size_t)count * sizeof *pieces);
     sonde_status status = is_ours(journal) ? SONDE_OK : reopen(journal);
@@ -146,31 +153,37 @@ sonde_status sonde__journal_write(sonde__journal *journal, const struct iovec *p
     return status;
 }
 
-/* NAME.sonde, NAME.p2.sonde, NAME.p3.sonde, ... */
+void sonde__journal_in_memory(sonde__journal *journal, sonde__buf *memory)
+{
+    *journal = (sonde__journal){.fd = -1, .part = 1, .memory = memory};
+}
+
+bool sonde__journal_part_path(const char *path, unsigned part, char out[SONDE__JOURNAL_PATH_MAX])
+{
+    const char suffix[] = ".sonde";
+    size_t len = strlen(path);
+    if (len < sizeof suffix || len >= SONDE__JOURNAL_PATH_MAX)
+        return false;
+    int stem = (int)(len - (sizeof suffix - 1));
+    int wrote =
+        part <= 1 ? snprintf(out, SONDE__JOURNAL_PATH_MAX, "%s", path)
+                  : snprintf(out, SONDE__JOURNAL_PATH_MAX, "%.*s.p%u%s", stem, path, part, suffix);
+    return wrote > 0 && wrote < SONDE__JOURNAL_PATH_MAX;
+}
+
 static sonde_status next_part(sonde__journal *journal)
 {
-    char stem[SONDE__JOURNAL_PATH_MAX];
-    size_t len = strlen(journal->path);
-    const char suffix[] = ".sonde";
-    if (len < sizeof suffix)
-        return SONDE_EIO;
-    len -= sizeof suffix - 1;
-    memcpy(stem, journal->path, len);
-    stem[len] = '\0';
-    if (journal->part > 1) {
-        char *dot = strrchr(stem, '.');
-        if (dot)
-            *dot = '\0';
-    }
     for (unsigned part = journal->part + 1; part < PARTS_MAX; part++) {
         sonde__journal next;
-        char path[SONDE__JOURNAL_PATH_MAX + 32];
-        snprintf(path, sizeof path, "%s.p%u%s", stem, part, suffix);
+        char path[SONDE__JOURNAL_PATH_MAX];
+        if (!sonde__journal_part_path(journal->first_path, part, path))
+            return SONDE_ELIMIT;
         sonde_status status = sonde__journal_create(&next, path);
         if (status == SONDE_EBUSY)
             continue;
         if (status != SONDE_OK)
             return status;
+        strcpy(next.first_path, journal->first_path);
         next.part = part;
         next.errors = journal->errors;
         close(journal->fd);
@@ -182,7 +195,7 @@ static sonde_status next_part(sonde__journal *journal)
 
 sonde_status sonde__journal_sync(sonde__journal *journal)
 {
-    if (is_ours(journal) && fdatasync(journal->fd) == 0)
+    if (journal->memory || (is_ours(journal) && fdatasync(journal->fd) == 0))
         return SONDE_OK;
     journal->errors++;
     journal->last = SONDE_EIO;
@@ -192,7 +205,7 @@ sonde_status sonde__journal_sync(sonde__journal *journal)
 
 void sonde__journal_close(sonde__journal *journal)
 {
-    if (is_ours(journal))
+    if (!journal->memory && is_ours(journal))
         close(journal->fd);
     journal->fd = -1;
 }

@@ -4,6 +4,7 @@
 #ifndef SONDE_RECORD_JOURNAL_H
 #define SONDE_RECORD_JOURNAL_H
 
+#include "base/buf.h"
 #include "record/limits.h"
 #include "sonde/status.h"
 
@@ -21,7 +22,15 @@ typedef struct sonde__journal {
     uint64_t errors;
     sonde_status last;
     char path[SONDE__JOURNAL_PATH_MAX];
+    char first_path[SONDE__JOURNAL_PATH_MAX]; /* of part 1 */
+    sonde__buf *memory;                       /* not NULL: frames go here instead of a file */
 } sonde__journal;
+
+/* A journal in memory, for readers that may not write. */
+void sonde__journal_in_memory(sonde__journal *journal, sonde__buf *memory);
+
+/* The path of a part: path itself for 0 and 1, NAME.pN.sonde above. False: too long. */
+bool sonde__journal_part_path(const char *path, unsigned part, char out[SONDE__JOURNAL_PATH_MAX]);
 
 /* Creates path, which must not exist (EBUSY then). */
 sonde_status sonde__journal_create(sonde__journal *journal, const char *path);

@@ -169,7 +169,8 @@ uint16_t sonde__slot_reclaim(sonde__lane_local *lane)
 {
     for (uint16_t i = 0; i < SONDE__SLOTS; i++) {
         uint64_t state = atomic_load_explicit(&lane->slots[i].state, memory_order_acquire);
-        if ((state & 3) == SONDE__SLOT_ENDED && !(sonde__slot_flags(&lane->slots[i]) & SONDE__ON_STACK)) {
+        if ((state & 3) == SONDE__SLOT_ENDED &&
+            !(sonde__slot_flags(&lane->slots[i]) & SONDE__ON_STACK)) {
             atomic_store_explicit(&lane->slots[i].state, state & ~(uint64_t)3,
                                   memory_order_relaxed);
             lane->free[lane->free_count++] = (uint8_t)i;

@@ -131,9 +131,8 @@ void sonde__recorder_prepare(void)
 
 static uint32_t state_to_be(void)
 {
-    return __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED) == SONDE_LANE_OFF
-               ? SONDE_LANE_PAUSED
-               : SONDE_LANE_ON;
+    return __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED) == SONDE_LANE_OFF ? SONDE_LANE_PAUSED
+                                                                                 : SONDE_LANE_ON;
 }
 
 /* With the lock: a handle that no thread has; one with a lane if there is one, a lane passes on. */
@@ -310,8 +309,8 @@ sonde_status sonde__recorder_start(const sonde_session *session)
     sonde__names_attach(&recorder->segment);
     atomic_store_explicit(&sonde__segment_header_of(&recorder->segment)->ready, 1,
                           memory_order_release);
-    sonde_status status = sonde__drain_start(&recorder->drain, &recorder->segment,
-                                             session->options.durable != 0);
+    sonde_status status =
+        sonde__drain_start(&recorder->drain, &recorder->segment, session->options.durable != 0);
     if (status != SONDE_OK) {
         sonde__names_attach(NULL);
         region->lanes[0].bound = false;
@@ -387,7 +386,8 @@ static void start_anew(sonde__region *old)
     recorder->lanes_used = 0;
     recorder->handles_used = 0;
     recorder->lanes_exhausted = false;
-    memset((void *)recorder->by_index, 0, sizeof recorder->by_index);
+    for (uint32_t i = 0; i <= SONDE__LANES_LIMIT; i++)
+        atomic_store_explicit(&recorder->by_index[i], NULL, memory_order_relaxed);
     recorder->fork_pending = recorder->session.open && !recorder->session.disabled;
     recorder->session.open = false;
     sonde__region *region = new_region();

@@ -47,13 +47,13 @@ typedef struct sonde__recorder {
     sonde__drain drain;
     sonde_session session;
     uint64_t full_wait_ns;
-    uint32_t lanes_used;   /* in the segment */
-    uint32_t handles_used; /* of the region, ever */
+    uint32_t lanes_used;                                           /* in the segment */
+    uint32_t handles_used;                                         /* of the region, ever */
     _Atomic(sonde__lane_local *) by_index[SONDE__LANES_LIMIT + 1]; /* who has which lane */
-    bool asked_environment; /* SONDE_SESSION was looked at */
-    bool fork_pending;      /* a child whose parent had a session; it joins at its first record */
-    bool lanes_exhausted;   /* read without the lock (atomically) */
-    bool prepared;          /* key, fork and exit handlers are in place */
+    bool asked_environment;                                        /* SONDE_SESSION was looked at */
+    bool fork_pending;    /* a child whose parent had a session; it joins at its first record */
+    bool lanes_exhausted; /* read without the lock (atomically) */
+    bool prepared;        /* key, fork and exit handlers are in place */
 } sonde__recorder;
 
 extern sonde__recorder sonde__the_recorder;

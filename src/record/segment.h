@@ -83,7 +83,7 @@ _Static_assert(sizeof(sonde__ring_record) == 48, "segment format");
 /* An attribute: this, then len bytes, padded to 8. */
 typedef struct sonde__ring_attr {
     uint32_t key;  /* name id; for SONDE__GROUP_SYSTEM one of SONDE__SYS_* */
-    uint8_t type;  /* sonde_type, | SONDE__TYPE_CUT: the first 8 bytes are the full length */
+    uint8_t type;  /* sonde_attr_type, | SONDE__TYPE_CUT: the first 8 bytes are the full length */
     uint8_t group; /* sonde_group or SONDE__GROUP_SYSTEM */
     uint16_t len;
 } sonde__ring_attr;
@@ -109,7 +109,7 @@ typedef enum sonde__sys {
     SONDE__SYS_TELEMETRY_END = 14,
 } sonde__sys;
 
-/* Types of system values beyond sonde_type. */
+/* Types of system values beyond sonde_attr_type. */
 enum {
     SONDE__TYPE_TICKS = 8, /* 8 bytes: ticks in the ring, monotonic nanoseconds in the journal */
     SONDE__TYPE_EVENT = 9, /* ticks, name id (4), 4 of padding, JSON text */

@@ -78,11 +78,11 @@ static sonde_status create_member(sonde_session *session, sonde__journal *journa
 /* NAME.sonde, or NAME_2.sonde and so on when that exists. */
 static sonde_status create_first(sonde_session *session, sonde__journal *journal)
 {
-    char stem[200];
-    snprintf(stem, sizeof stem, "%s", session->name);
+    char stem[sizeof session->name];
+    memcpy(stem, session->name, sizeof stem);
     for (unsigned i = 1; i < CLASH_MAX; i++) {
         if (i > 1)
-            snprintf(session->name, sizeof session->name, "%s_%u", stem, i);
+            snprintf(session->name, sizeof session->name, "%.200s_%u", stem, i);
         char path[SONDE__JOURNAL_PATH_MAX + 256];
         int len = snprintf(path, sizeof path, "%s/%s.sonde", session->dir, session->name);
         if (len < 0 || (size_t)len >= SONDE__JOURNAL_PATH_MAX)
@@ -108,8 +108,8 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)
         return status;
-    status = sonde__segment_create(&recorder->segment, session->run,
-                                   session->options.segment_bytes_max);
+    status =
+        sonde__segment_create(&recorder->segment, session->run, session->options.segment_bytes_max);
     if (status == SONDE_OK)
         status = sonde__start_frame(&recorder->segment, session, attrs, count);
     if (status == SONDE_OK)

@@ -79,8 +79,7 @@ sonde_task sonde_task_begin_on(sonde_name *activity)
     sonde__slot *slot = open_slot(lane, name, &index);
     if (__builtin_expect(slot != NULL, 1)) {
         if (below != SONDE__NO_SLOT) {
-            uint64_t state =
-                atomic_load_explicit(&lane->slots[below].state, memory_order_relaxed);
+            uint64_t state = atomic_load_explicit(&lane->slots[below].state, memory_order_relaxed);
             uint64_t id = lane->slots[below].id;
             set_parent(slot, id ? SONDE__PARENT_SPAN : SONDE__PARENT_LANE, id ? id : state >> 2);
         } else {
@@ -98,7 +97,7 @@ static void put_trace(sonde__lane_local *lane, sonde__slot *slot, sonde_context 
     uint64_t trace[2] = {context.trace_hi, context.trace_lo};
     if ((trace[0] | trace[1]) != 0 &&
         (trace[0] != session->trace_hi || trace[1] != session->trace_lo))
-        sonde__slot_attr(lane, slot, SONDE__GROUP_SYSTEM, SONDE__SYS_TRACE, SONDE_TYPE_BYTES, trace,
+        sonde__slot_attr(lane, slot, SONDE__GROUP_SYSTEM, SONDE__SYS_TRACE, SONDE_ATTR_BYTES, trace,
                          sizeof trace);
 }
 
@@ -149,8 +148,8 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
     return task;
 }
 
-/* The record of a slot that this thread has claimed, into this thread's lane. id is the task's, when
-   it does not follow from this lane and number; else 0. */
+/* The record of a slot that this thread has claimed, into this thread's lane. id is the task's,
+   when it does not follow from this lane and number; else 0. */
 static inline void write_task(sonde__lane_local *lane, const sonde__slot *slot, uint64_t number,
                               uint64_t end, unsigned flags, uint64_t parent, uint64_t id)
 {
@@ -242,8 +241,7 @@ static void end_elsewhere(sonde__lane_local *lane, const sonde__ref *ref, uint64
         kind = SONDE__PARENT_SPAN;
     }
     write_task(lane, slot, ++lane->number, end, kind | status, parent, id);
-    atomic_store_explicit(&slot->state, ref->number << 2 | SONDE__SLOT_ENDED,
-                          memory_order_release);
+    atomic_store_explicit(&slot->state, ref->number << 2 | SONDE__SLOT_ENDED, memory_order_release);
 }
 
 static void end_slow(sonde__lane_local *lane, uint16_t *top, const sonde__ref *ref, uint64_t end,
@@ -277,13 +275,13 @@ void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *er
     uint16_t *top = sonde__lane_top(lane);
     unsigned bits = (unsigned)status & SONDE__STATUS_MASK;
     if (__builtin_expect(error != NULL, 0))
-        sonde__task_attr(lane, &ref, SONDE__GROUP_SYSTEM, SONDE__SYS_ERROR, SONDE_TYPE_STRING, error,
-                         error_len);
-    if (__builtin_expect(ref.lane == lane->index && *top == ref.slot &&
-                             atomic_load_explicit(&lane->slots[ref.slot].state,
-                                                  memory_order_relaxed) ==
-                                 (ref.number << 2 | SONDE__SLOT_OPEN),
-                         1))
+        sonde__task_attr(lane, &ref, SONDE__GROUP_SYSTEM, SONDE__SYS_ERROR, SONDE_ATTR_STRING,
+                         error, error_len);
+    if (__builtin_expect(
+            ref.lane == lane->index && *top == ref.slot &&
+                atomic_load_explicit(&lane->slots[ref.slot].state, memory_order_relaxed) ==
+                    (ref.number << 2 | SONDE__SLOT_OPEN),
+            1))
         pop(lane, top, end, bits);
     else
         end_slow(lane, top, &ref, end, bits);

@@ -39,7 +39,7 @@ void sonde__task_attr(sonde__lane_local *lane, const sonde__ref *ref, unsigned g
 /* The 16 bytes of a SONDE__SYS_ID attribute. */
 static inline void sonde__put_id(uint8_t *out, uint64_t id)
 {
-    sonde__ring_attr attr = {SONDE__SYS_ID, SONDE_TYPE_UINT, SONDE__GROUP_SYSTEM, 8};
+    sonde__ring_attr attr = {SONDE__SYS_ID, SONDE_ATTR_UINT, SONDE__GROUP_SYSTEM, 8};
     memcpy(out, &attr, sizeof attr);
     memcpy(out + sizeof attr, &id, sizeof id);
 }

@@ -11,7 +11,8 @@
 
 enum {
     ATTR_HEAD = sizeof(sonde__ring_attr),
-    /* longest value in one record: head of the record, of the attribute, the full length, padding */
+    /* longest value in one record: head of the record, of the attribute, the full length, padding
+     */
     VALUE_MAX = SONDE__RECORD_BYTES_MAX - (int)sizeof(sonde__ring_record) - ATTR_HEAD - 16,
 };
 
@@ -129,11 +130,10 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
 static inline sonde__slot *own_slot(sonde__lane_local *lane, const sonde__ref *ref)
 {
     sonde__slot *slot = &lane->slots[ref->slot];
-    return __builtin_expect(
-               ref->lane == lane->index && !lane->shared &&
-                   atomic_load_explicit(&slot->state, memory_order_relaxed) ==
-                       (ref->number << 2 | SONDE__SLOT_OPEN),
-               1)
+    return __builtin_expect(ref->lane == lane->index && !lane->shared &&
+                                atomic_load_explicit(&slot->state, memory_order_relaxed) ==
+                                    (ref->number << 2 | SONDE__SLOT_OPEN),
+                            1)
                ? slot
                : NULL;
 }
@@ -192,30 +192,30 @@ static inline void word_attr(sonde_task task, sonde_group group, sonde_name *key
 
 void sonde_task_int_on(sonde_task task, sonde_group group, sonde_name *key, int64_t value)
 {
-    word_attr(task, group, key, SONDE_TYPE_INT, (uint64_t)value);
+    word_attr(task, group, key, SONDE_ATTR_INT, (uint64_t)value);
 }
 
 void sonde_task_uint_on(sonde_task task, sonde_group group, sonde_name *key, uint64_t value)
 {
-    word_attr(task, group, key, SONDE_TYPE_UINT, value);
+    word_attr(task, group, key, SONDE_ATTR_UINT, value);
 }
 
 void sonde_task_double_on(sonde_task task, sonde_group group, sonde_name *key, double value)
 {
     uint64_t word;
     memcpy(&word, &value, sizeof word);
-    word_attr(task, group, key, SONDE_TYPE_DOUBLE, word);
+    word_attr(task, group, key, SONDE_ATTR_DOUBLE, word);
 }
 
 void sonde_task_bool_on(sonde_task task, sonde_group group, sonde_name *key, int value)
 {
-    word_attr(task, group, key, SONDE_TYPE_BOOL, value != 0);
+    word_attr(task, group, key, SONDE_ATTR_BOOL, value != 0);
 }
 
-void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key, sonde_type type,
+void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key, sonde_attr_type type,
                         const void *data, size_t len)
 {
-    if ((unsigned)group >= SONDE_GROUP_COUNT || type < SONDE_TYPE_STRING || type > SONDE_TYPE_JSON)
+    if ((unsigned)group >= SONDE_GROUP_COUNT || type < SONDE_ATTR_STRING || type > SONDE_ATTR_JSON)
         return;
     uint32_t id = sonde__name_id(key);
     sonde__lane_local *lane = sonde__lane_enter(true);
@@ -226,7 +226,8 @@ void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key, son
     sonde__lane_leave(lane);
 }
 
-static void system_attr(sonde_task task, sonde__sys key, unsigned type, const void *data, size_t len)
+static void system_attr(sonde_task task, sonde__sys key, unsigned type, const void *data,
+                        size_t len)
 {
     if (!task)
         return;
@@ -241,7 +242,7 @@ static void system_attr(sonde_task task, sonde__sys key, unsigned type, const vo
 static void system_text(sonde_task task, sonde__sys key, const char *text)
 {
     if (text)
-        system_attr(task, key, SONDE_TYPE_STRING, text, strlen(text));
+        system_attr(task, key, SONDE_ATTR_STRING, text, strlen(text));
 }
 
 void sonde_task_subtype(sonde_task task, const char *text)
@@ -271,12 +272,12 @@ void sonde_task_group(sonde_task task, const char *text)
 
 void sonde_task_layer(sonde_task task, int64_t layer)
 {
-    system_attr(task, SONDE__SYS_LAYER, SONDE_TYPE_INT, &layer, sizeof layer);
+    system_attr(task, SONDE__SYS_LAYER, SONDE_ATTR_INT, &layer, sizeof layer);
 }
 
 void sonde_task_link(sonde_task task, sonde_context other)
 {
-    system_attr(task, SONDE__SYS_LINK, SONDE_TYPE_BYTES, &other, sizeof other);
+    system_attr(task, SONDE__SYS_LINK, SONDE_ATTR_BYTES, &other, sizeof other);
 }
 
 void sonde_task_event(sonde_task task, sonde_name *event, const char *json, size_t len)

@@ -38,8 +38,7 @@ sonde_task sonde_task_current(void)
     sonde_task task = 0;
     uint16_t top = *sonde__lane_top(lane);
     if (top != SONDE__NO_SLOT) {
-        uint64_t number =
-            atomic_load_explicit(&lane->slots[top].state, memory_order_relaxed) >> 2;
+        uint64_t number = atomic_load_explicit(&lane->slots[top].state, memory_order_relaxed) >> 2;
         task = number << (SONDE__SLOT_BITS + SONDE__LANE_BITS) |
                (uint64_t)lane->index << SONDE__SLOT_BITS | top;
     }
@@ -151,7 +150,7 @@ static void pack_add(pack *p, unsigned group, uint32_t key, unsigned type, const
 static void pack_text(pack *p, sonde__sys key, const char *text)
 {
     if (text)
-        pack_add(p, SONDE__GROUP_SYSTEM, key, SONDE_TYPE_STRING, text, strlen(text));
+        pack_add(p, SONDE__GROUP_SYSTEM, key, SONDE_ATTR_STRING, text, strlen(text));
 }
 
 static uint32_t key_id(const sonde_attr *attr)
@@ -172,18 +171,18 @@ static void pack_attr(pack *p, const sonde_attr *attr)
     uint32_t key = key_id(attr);
     uint64_t word = attr->value.u;
     switch (attr->type) {
-    case SONDE_TYPE_BOOL:
+    case SONDE_ATTR_BOOL:
         word = attr->value.b != 0;
         pack_add(p, attr->group, key, attr->type, &word, 8);
         break;
-    case SONDE_TYPE_INT:
-    case SONDE_TYPE_UINT:
-    case SONDE_TYPE_DOUBLE:
+    case SONDE_ATTR_INT:
+    case SONDE_ATTR_UINT:
+    case SONDE_ATTR_DOUBLE:
         pack_add(p, attr->group, key, attr->type, &word, 8);
         break;
-    case SONDE_TYPE_STRING:
-    case SONDE_TYPE_BYTES:
-    case SONDE_TYPE_JSON:
+    case SONDE_ATTR_STRING:
+    case SONDE_ATTR_BYTES:
+    case SONDE_ATTR_JSON:
         pack_add(p, attr->group, key, attr->type, attr->value.s.data, attr->value.s.len);
         break;
     }
@@ -195,21 +194,21 @@ void sonde_task_attrs(sonde_task task, const sonde_attr *attrs, size_t count)
         const sonde_attr *attr = &attrs[i];
         sonde_name name = {NULL, key_id(attr), 0};
         switch (attr->type) {
-        case SONDE_TYPE_INT:
+        case SONDE_ATTR_INT:
             sonde_task_int_on(task, attr->group, &name, attr->value.i);
             break;
-        case SONDE_TYPE_UINT:
+        case SONDE_ATTR_UINT:
             sonde_task_uint_on(task, attr->group, &name, attr->value.u);
             break;
-        case SONDE_TYPE_DOUBLE:
+        case SONDE_ATTR_DOUBLE:
             sonde_task_double_on(task, attr->group, &name, attr->value.d);
             break;
-        case SONDE_TYPE_BOOL:
+        case SONDE_ATTR_BOOL:
             sonde_task_bool_on(task, attr->group, &name, attr->value.b);
             break;
-        case SONDE_TYPE_STRING:
-        case SONDE_TYPE_BYTES:
-        case SONDE_TYPE_JSON:
+        case SONDE_ATTR_STRING:
+        case SONDE_ATTR_BYTES:
+        case SONDE_ATTR_JSON:
             sonde_task_data_on(task, attr->group, &name, attr->type, attr->value.s.data,
                                attr->value.s.len);
             break;
@@ -226,15 +225,15 @@ static void pack_info(pack *p, const sonde_task_info *info)
     pack_text(p, SONDE__SYS_WORKER, info->worker);
     pack_text(p, SONDE__SYS_GROUP, info->group);
     if (info->layer)
-        pack_add(p, SONDE__GROUP_SYSTEM, SONDE__SYS_LAYER, SONDE_TYPE_INT, info->layer, 8);
+        pack_add(p, SONDE__GROUP_SYSTEM, SONDE__SYS_LAYER, SONDE_ATTR_INT, info->layer, 8);
     if (info->submitted_wall_ns) /* UINT instead of TICKS: wall time */
-        pack_add(p, SONDE__GROUP_SYSTEM, SONDE__SYS_SUBMITTED, SONDE_TYPE_UINT,
+        pack_add(p, SONDE__GROUP_SYSTEM, SONDE__SYS_SUBMITTED, SONDE_ATTR_UINT,
                  &info->submitted_wall_ns, 8);
     uint64_t trace[2] = {info->parent.trace_hi, info->parent.trace_lo};
     const sonde_session *session = &sonde__the_recorder.session;
     if ((trace[0] | trace[1]) != 0 &&
         (trace[0] != session->trace_hi || trace[1] != session->trace_lo))
-        pack_add(p, SONDE__GROUP_SYSTEM, SONDE__SYS_TRACE, SONDE_TYPE_BYTES, trace, sizeof trace);
+        pack_add(p, SONDE__GROUP_SYSTEM, SONDE__SYS_TRACE, SONDE_ATTR_BYTES, trace, sizeof trace);
     for (size_t i = 0; i < info->attr_count; i++)
         pack_attr(p, &info->attrs[i]);
     pack_text(p, SONDE__SYS_ERROR, info->error);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The index: which frames there are of which run and lane. Duplicates (an interrupted recovery, a
+   live segment beside its journal) and gaps are found by the numbers when frames are loaded. */
+#include "base/errno_status.h"
+#include "record/reader_impl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool sonde__grow(void **array, size_t *cap, size_t count, size_t size)
+{
+    if (count < *cap)
+        return true;
+    size_t wanted = *cap ? *cap * 2 : 16;
+    void *grown = realloc(*array, wanted * size);
+    if (!grown)
+        return false;
+    *array = grown;
+    *cap = wanted;
+    return true;
+}
+
+static sonde__run_info *find_run(sonde_reader *reader, const sonde__frame_header *header)
+{
+    for (size_t i = 0; i < reader->run_count; i++)
+        if (reader->runs[i]->run.run == header->run)
+            return reader->runs[i];
+    sonde__run_info **grown = realloc(reader->runs, (reader->run_count + 1) * sizeof *reader->runs);
+    if (!grown)
+        return NULL;
+    reader->runs = grown;
+    sonde__run_info *info = calloc(1, sizeof *info);
+    if (!info)
+        return NULL;
+    info->run.run = header->run;
+    info->run.session = header->session;
+    info->run.state = SONDE_RUN_LOST;
+    info->run.status = SONDE_RUNNING;
+    reader->runs[reader->run_count++] = info;
+    return info;
+}
+
+static sonde__stream *find_stream(sonde_reader *reader, sonde__run_info *run, uint16_t lane)
+{
+    for (size_t i = 0; i < reader->stream_count; i++)
+        if (reader->streams[i]->run == run && reader->streams[i]->lane == lane)
+            return reader->streams[i];
+    sonde__stream **grown =
+        realloc(reader->streams, (reader->stream_count + 1) * sizeof *reader->streams);
+    if (!grown)
+        return NULL;
+    reader->streams = grown;
+    sonde__stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    stream->run = run;
+    stream->lane = lane;
+    stream->control = lane == SONDE__FRAME_NO_LANE;
+    stream->in_order = true;
+    reader->streams[reader->stream_count++] = stream;
+    return stream;
+}
+
+static void add_ref(sonde_reader *reader, sonde__stream *stream, sonde__frame_ref ref)
+{
+    void *frames = stream->frames;
+    if (!sonde__grow(&frames, &stream->cap, stream->count, sizeof ref)) {
+        reader->failed_memory = true;
+        return;
+    }
+    stream->frames = frames;
+    if (stream->count > 0 && stream->frames[stream->count - 1].first_seq > ref.first_seq)
+        stream->in_order = false;
+    stream->frames[stream->count++] = ref;
+}
+
+typedef struct visit {
+    sonde_reader *reader;
+    uint32_t source;
+} visit;
+
+/* Control frames are few: they are decoded at once, for what they tell about the run. */
+static void read_control(sonde_reader *reader, sonde__run_info *run, const uint8_t *frame,
+                         bool *keep)
+{
+    sonde__decoder decoder = {0};
+    sonde__entry entry;
+    *keep = true;
+    if (sonde__decoder_start(&decoder, frame) == SONDE_OK) {
+        while (sonde__decoder_next(&decoder, &entry)) {
+            if (entry.kind == SONDE__KIND_OPEN) {
+                sonde__open_ids_add(&reader->open_ids, sonde__entry_id(&decoder, &entry));
+                continue;
+            }
+            bool begin = entry.kind == SONDE__KIND_RUN_BEGIN;
+            bool *seen = begin ? &run->begun : &run->ended;
+            *keep = !*seen; /* every part of a journal begins with the same RUN_BEGIN */
+            if (*keep)
+                sonde__run_info_read(run, &decoder, &entry);
+            *seen = true;
+        }
+    }
+    sonde__decoder_free(&decoder);
+}
+
+static void index_frame(void *user, const sonde__frame_header *header, const uint8_t *frame,
+                        uint64_t offset)
+{
+    visit *v = user;
+    sonde_reader *reader = v->reader;
+    if (!reader->session_known) {
+        reader->session = header->session;
+        reader->session_known = true;
+    }
+    if (header->session != reader->session)
+        return;
+    if (header->version != SONDE__FRAME_VERSION || header->type != SONDE__FRAME_RECORDS) {
+        reader->stats.refused++;
+        return;
+    }
+    bool control = header->count == 0;
+    sonde__run_info *run = find_run(reader, header);
+    sonde__stream *stream =
+        run ? find_stream(reader, run, control ? SONDE__FRAME_NO_LANE : header->lane) : NULL;
+    if (!stream) {
+        reader->failed_memory = true;
+        return;
+    }
+    sonde__frame_ref ref = {
+        .offset = offset,
+        .first_seq = control ? 0 : header->first_seq,
+        .count = header->count,
+        .length = header->length,
+        .source = v->source,
+    };
+    bool keep = true;
+    if (control) {
+        read_control(reader, run, frame, &keep);
+        bool open_tasks = header->lane != SONDE__FRAME_NO_LANE;
+        ref.key = open_tasks ? UINT64_MAX : header->min_mono_ns + (uint64_t)header->wall_offset_ns;
+        if (!open_tasks && run->ended) /* RUN_END: open tasks are shown right before it */
+            for (size_t i = 0; i < stream->count; i++)
+                if (stream->frames[i].key == UINT64_MAX)
+                    stream->frames[i].key = ref.key;
+    }
+    if (keep)
+        add_ref(reader, stream, ref);
+    reader->stats.frames++;
+}
+
+static sonde_status add_source(sonde_reader *reader, sonde__source *source)
+{
+    sonde__source **grown =
+        realloc(reader->sources, (reader->source_count + 1) * sizeof *reader->sources);
+    if (!grown)
+        return SONDE_ENOMEM;
+    reader->sources = grown;
+    reader->sources[reader->source_count++] = source;
+    visit v = {reader, (uint32_t)(reader->source_count - 1)};
+    sonde_status status = sonde__frame_scan(&source->scan, index_frame, &v);
+    return reader->failed_memory ? SONDE_ENOMEM : status;
+}
+
+static void free_source(sonde__source *source)
+{
+    if (source->scan.fd >= 0)
+        close(source->scan.fd);
+    sonde__buf_free(&source->memory);
+    free(source->path);
+    free(source);
+}
+
+bool sonde__reader_has_file(const sonde_reader *reader, const char *path)
+{
+    for (size_t i = 0; i < reader->source_count; i++)
+        if (reader->sources[i]->path && strcmp(reader->sources[i]->path, path) == 0)
+            return true;
+    return false;
+}
+
+sonde_status sonde__reader_add_file(sonde_reader *reader, const char *path)
+{
+    sonde__source *source = calloc(1, sizeof *source);
+    if (!source)
+        return SONDE_ENOMEM;
+    struct stat st;
+    source->scan.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (source->scan.fd < 0) {
+        sonde_status status = sonde__status_of_errno(errno);
+        free(source);
+        return status;
+    }
+    source->path = strdup(path);
+    if (!source->path || fstat(source->scan.fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        sonde_status status = source->path ? SONDE_EBADDATA : SONDE_ENOMEM;
+        free_source(source);
+        return status;
+    }
+    sonde_status status = add_source(reader, source);
+    if (status == SONDE_OK)
+        reader->stats.files++;
+    return status;
+}
+
+sonde_status sonde__reader_add_memory(sonde_reader *reader, sonde__buf *memory)
+{
+    sonde__source *source = calloc(1, sizeof *source);
+    if (!source)
+        return SONDE_ENOMEM;
+    source->memory = *memory;
+    source->scan =
+        (sonde__scan){.fd = -1, .data = (const uint8_t *)memory->data, .size = memory->len};
+    sonde__buf_init(memory, 0);
+    return add_source(reader, source);
+}
+
+bool sonde__reader_rescan(sonde_reader *reader)
+{
+    uint64_t before = reader->stats.frames;
+    for (uint32_t i = 0; i < reader->source_count; i++) {
+        visit v = {reader, i};
+        if (reader->sources[i]->scan.fd >= 0)
+            sonde__frame_scan(&reader->sources[i]->scan, index_frame, &v);
+    }
+    return reader->stats.frames != before;
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const sonde__frame_ref *x = a;
+    const sonde__frame_ref *y = b;
+    if (x->first_seq != y->first_seq)
+        return x->first_seq < y->first_seq ? -1 : 1;
+    return x->count > y->count ? -1 : x->count < y->count; /* the longest first: fewest pieces */
+}
+
+/* Reads a frame's bytes and checks them again: the file may have changed. */
+static bool load_bytes(sonde_reader *reader, sonde__stream *stream, const sonde__frame_ref *ref)
+{
+    if (ref->length > stream->bytes_cap) {
+        uint8_t *grown = realloc(stream->bytes, ref->length);
+        if (!grown)
+            return false;
+        stream->bytes = grown;
+        stream->bytes_cap = ref->length;
+    }
+    const sonde__scan *scan = &reader->sources[ref->source]->scan;
+    if (scan->fd < 0)
+        memcpy(stream->bytes, scan->data + ref->offset, ref->length);
+    else if (pread(scan->fd, stream->bytes, ref->length, (off_t)ref->offset) !=
+             (ssize_t)ref->length)
+        return false;
+    size_t length;
+    return sonde__frame_check(stream->bytes, ref->length, &length) == SONDE_OK &&
+           sonde__decoder_start(&stream->decoder, stream->bytes) == SONDE_OK;
+}
+
+/* Loads the next frame that holds anything new; counts what is missing or there twice. */
+static bool load_frame(sonde_reader *reader, sonde__stream *stream)
+{
+    if (!stream->in_order && !stream->control) {
+        qsort(stream->frames + stream->next, stream->count - stream->next, sizeof *stream->frames,
+              by_seq);
+        stream->in_order = true;
+    }
+    while (stream->next < stream->count) {
+        const sonde__frame_ref *ref = &stream->frames[stream->next++];
+        uint64_t end = ref->first_seq + ref->count;
+        if (!stream->control && end <= stream->expected) {
+            reader->stats.duplicates += ref->count;
+            continue;
+        }
+        if (!load_bytes(reader, stream, ref))
+            continue;
+        if (!stream->control && ref->first_seq > stream->expected)
+            reader->stats.missing += ref->first_seq - stream->expected;
+        if (!stream->control && ref->first_seq < stream->expected)
+            reader->stats.duplicates += stream->expected - ref->first_seq;
+        stream->key = stream->control ? ref->key : stream->key;
+        return true;
+    }
+    return false;
+}
+
+bool sonde__stream_advance(sonde_reader *reader, sonde__stream *stream)
+{
+    stream->loaded = false;
+    for (;;) {
+        sonde__entry *entry = &stream->entry;
+        if (!sonde__decoder_next(&stream->decoder, entry)) {
+            if (!load_frame(reader, stream))
+                return false;
+            continue;
+        }
+        if (!stream->control) {
+            if (entry->seq + entry->count <= stream->expected)
+                continue;
+            stream->expected = entry->seq + entry->count;
+            if (entry->kind != SONDE__KIND_LOSS)
+                stream->key = entry->end + (uint64_t)stream->decoder.header.wall_offset_ns;
+        }
+        stream->loaded = true;
+        return true;
+    }
+}
+
+void sonde__reader_free_index(sonde_reader *reader)
+{
+    for (size_t i = 0; i < reader->stream_count; i++) {
+        sonde__decoder_free(&reader->streams[i]->decoder);
+        free(reader->streams[i]->frames);
+        free(reader->streams[i]->bytes);
+        free(reader->streams[i]);
+    }
+    for (size_t i = 0; i < reader->run_count; i++) {
+        sonde__run_info_free(reader->runs[i]);
+        free(reader->runs[i]);
+    }
+    for (size_t i = 0; i < reader->source_count; i++)
+        free_source(reader->sources[i]);
+    free(reader->streams);
+    free(reader->runs);
+    free(reader->sources);
+    free(reader->open_ids.ids);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recovery: the drain's own passes on a copy of the segment. Whoever holds the segment's lock does
+   it; a death in the middle is found by the next one, who sees in the journal how far it came. */
+#include "record/recover.h"
+
+#include "base/errno_status.h"
+#include "record/drain.h"
+#include "record/frame_scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the journal has of a run behind the point that the segment accounts for. */
+typedef struct seen {
+    uint64_t run;
+    bool ended;
+    uint64_t next_seq[SONDE__LANES_LIMIT + 1];
+} seen;
+
+static void note_frame(void *user, const sonde__frame_header *header, const uint8_t *frame,
+                       uint64_t offset)
+{
+    (void)offset;
+    seen *s = user;
+    if (header->run != s->run)
+        return;
+    if (header->lane <= SONDE__LANES_LIMIT) {
+        uint64_t next = header->first_seq + header->count;
+        if (header->count > 0 && next > s->next_seq[header->lane])
+            s->next_seq[header->lane] = next;
+        return;
+    }
+    const uint8_t *record = frame + sizeof *header + header->string_bytes;
+    if (header->records == 1 && header->length > sizeof *header + header->string_bytes &&
+        (record[0] & 15) == SONDE__KIND_RUN_END)
+        s->ended = true;
+}
+
+static sonde_status look_at_journal(const sonde__segment_header *header, sonde__journal *journal,
+                                    seen *s)
+{
+    *s = (seen){.run = header->run};
+    uint64_t from = atomic_load_explicit(&header->journal_end, memory_order_relaxed);
+    if (from > journal->end)
+        from = 0;
+    sonde__scan scan = {.fd = journal->fd, .next = from};
+    return sonde__frame_scan(&scan, note_frame, s);
+}
+
+static sonde_status pump_out(const sonde__segment_image *image, sonde__journal *journal, seen *s,
+                             sonde_recovery *out)
+{
+    sonde__pump *pump = malloc(sizeof *pump);
+    if (!pump)
+        return SONDE_ENOMEM;
+    sonde_status status = sonde__pump_init(pump, image->base, image->size, journal);
+    if (status != SONDE_OK) {
+        free(pump);
+        return status;
+    }
+    const sonde__segment_header *header = sonde__image_header(image);
+    uint32_t lanes = atomic_load_explicit(&header->lanes_used, memory_order_relaxed);
+    for (uint32_t i = 0; i < lanes; i++)
+        sonde__pump_skip(pump, i, s->next_seq[i]);
+    pump->records = 0;
+    bool moved;
+    status = sonde__pump_pass(pump, &moved);
+    sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_RECOVERED, NULL, NULL, 0};
+    if (status == SONDE_OK && !s->ended)
+        status = sonde__pump_finish(pump, image->base, &end);
+    out->records = pump->records;
+    out->open = pump->open;
+    out->lost = pump->lost;
+    sonde__pump_free(pump);
+    free(pump);
+    return status;
+}
+
+static sonde_status recover_into_journal(const sonde__segment_image *image, const char *path,
+                                         sonde_recovery *out)
+{
+    const sonde__segment_header *header = sonde__image_header(image);
+    sonde__journal journal;
+    seen s;
+    unsigned part = atomic_load_explicit(&header->journal_part, memory_order_acquire);
+    char journal_path[SONDE__JOURNAL_PATH_MAX];
+    if (!sonde__journal_part_path(header->journal_path, part, journal_path))
+        return SONDE_EBADDATA;
+    sonde_status status = sonde__journal_open(&journal, journal_path);
+    if (status != SONDE_OK) {
+        snprintf(out->reason, sizeof out->reason, "its journal cannot be written: %s",
+                 sonde_status_text(status));
+        return status;
+    }
+    status = look_at_journal(header, &journal, &s);
+    if (status == SONDE_OK)
+        status = pump_out(image, &journal, &s, out);
+    if (status == SONDE_OK && fdatasync(journal.fd) != 0)
+        status = SONDE_EIO;
+    sonde__journal_close(&journal);
+    if (status == SONDE_OK)
+        unlink(path);
+    else
+        snprintf(out->reason, sizeof out->reason, "writing its journal failed: %s",
+                 sonde_status_text(status));
+    return status;
+}
+
+sonde_status sonde__recover_segment(const char *path, sonde_recovery *out)
+{
+    *out = (sonde_recovery){0};
+    snprintf(out->segment, sizeof out->segment, "%s", path);
+    sonde__segment_image image;
+    out->status = sonde__segment_image_open(&image, path, (uint32_t)geteuid(), true, out->reason);
+    if (out->status == SONDE_EEARLY) { /* it died while it opened: there is nothing in it */
+        unlink(path);
+        sonde__segment_image_close(&image);
+        return out->status = SONDE_OK;
+    }
+    if (out->status != SONDE_OK)
+        return out->status;
+    const sonde__segment_header *header = sonde__image_header(&image);
+    memcpy(out->journal, header->journal_path, sizeof header->journal_path);
+    out->run = header->run;
+    out->pid = header->pid;
+    out->status = recover_into_journal(&image, path, out);
+    sonde__segment_image_close(&image);
+    return out->status;
+}
+
+sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead, sonde__buf *out)
+{
+    sonde__pump *pump = malloc(sizeof *pump);
+    sonde__journal journal;
+    if (!pump)
+        return SONDE_ENOMEM;
+    sonde__journal_in_memory(&journal, out);
+    sonde_status status = sonde__pump_init(pump, image->base, image->size, &journal);
+    if (status == SONDE_OK) {
+        bool moved;
+        sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_DIED, NULL, NULL, 0};
+        status = sonde__pump_pass(pump, &moved);
+        if (status == SONDE_OK)
+            status = dead ? sonde__pump_finish(pump, image->base, &end)
+                          : sonde__pump_open_tasks(pump, image->base);
+        sonde__pump_free(pump);
+    }
+    free(pump);
+    return status;
+}
+
+typedef struct search {
+    char dir[SONDE__JOURNAL_PATH_MAX]; /* "" for any */
+    void (*report)(void *user, const sonde_recovery *what);
+    void *user;
+    sonde_status worst;
+} search;
+
+/* True when the segment writes into the directory that is asked for. */
+static bool wanted(const search *s, const char *path)
+{
+    if (s->dir[0] == '\0')
+        return true;
+    char reason[SONDE__REASON_MAX];
+    sonde__segment_image image;
+    sonde_status status =
+        sonde__segment_image_open(&image, path, (uint32_t)geteuid(), false, reason);
+    if (status != SONDE_OK) {
+        sonde__segment_image_close(&image);
+        return false;
+    }
+    const char *journal = sonde__image_header(&image)->journal_path;
+    size_t len = strlen(s->dir);
+    bool in_dir = strncmp(journal, s->dir, len) == 0 && journal[len] == '/' &&
+                  strchr(journal + len + 1, '/') == NULL;
+    sonde__segment_image_close(&image);
+    return in_dir;
+}
+
+static void recover_one(void *user, const char *path)
+{
+    search *s = user;
+    if (!wanted(s, path))
+        return;
+    sonde_recovery what;
+    sonde_status status = sonde__recover_segment(path, &what);
+    if (status == SONDE_EIO || status == SONDE_ELIMIT)
+        s->worst = SONDE_EIO;
+    if (s->report)
+        s->report(s->user, &what);
+}
+
+sonde_status sonde_recover(const char *dir, void (*report)(void *user, const sonde_recovery *what),
+                           void *user)
+{
+    search s = {.report = report, .user = user, .worst = SONDE_OK};
+    if (dir) {
+        char *absolute = realpath(dir, NULL);
+        if (!absolute)
+            return sonde__status_of_errno(errno);
+        snprintf(s.dir, sizeof s.dir, "%s", strcmp(absolute, "/") == 0 ? "" : absolute);
+        free(absolute);
+    }
+    sonde__segment_list((uint32_t)geteuid(), recover_one, &s);
+    return s.worst;
+}

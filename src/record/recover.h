@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SONDE_RECORD_RECOVER_H
+#define SONDE_RECORD_RECOVER_H
+
+#include "base/buf.h"
+#include "record/segment_image.h"
+#include "sonde/reader.h"
+
+/* Finishes what the process of the segment at path left: what its rings hold goes into its journal,
+   then the segment is removed. out tells how it went. Only this user's segments. */
+sonde_status sonde__recover_segment(const char *path, sonde_recovery *out);
+
+/* What a segment holds beyond its journal, as frames in memory: for live processes, and where the
+   journal cannot be written. dead: with an end of the run. */
+sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead, sonde__buf *out);
+
+#endif

@@ -4,6 +4,7 @@
 
 #include "base/csv_read.h"
 #include "view/packet_csv.h"
+#include "view/session_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,34 +83,22 @@ sonde_status sonde__analyze_csv(sonde__analysis *analysis)
     return status;
 }
 
-static uint64_t attr_uint(const sonde_attr *attr)
+static void take_facts(sonde__analysis *analysis, const sonde_reader *reader)
 {
-    return attr->type == SONDE_ATTR_INT || attr->type == SONDE_ATTR_UINT ? attr->value.u : 0;
-}
-
-/* What the processes said about themselves at their ends. */
-static void take_runs(sonde__analysis *analysis, const sonde_reader *reader)
-{
-    analysis->processes = sonde_reader_run_count(reader);
-    for (size_t i = 0; i < analysis->processes; i++) {
-        const sonde_run *run = sonde_reader_run(reader, i);
-        if (run->opener && run->session_name)
-            snprintf(analysis->session_name, sizeof analysis->session_name, "%s",
-                     run->session_name);
-        if (analysis->start_ns == 0 || run->started_wall_ns < analysis->start_ns)
-            analysis->start_ns = run->started_wall_ns;
-        if (run->ended_wall_ns > analysis->end_ns)
-            analysis->end_ns = run->ended_wall_ns;
-        analysis->running |= run->state == SONDE_RUN_RUNNING;
-        analysis->processes_died += run->state == SONDE_RUN_RECOVERED ||
-                                    run->state == SONDE_RUN_DIED || run->state == SONDE_RUN_LOST;
-        for (size_t n = 0; n < run->attr_count; n++) {
-            sonde__text key = {run->attrs[n].key, run->attrs[n].key_len};
-            if (sonde__text_is(key, "prompt_tokens"))
-                analysis->prompt_tokens = attr_uint(&run->attrs[n]);
-            else if (sonde__text_is(key, "tokens_generated"))
-                analysis->tokens_generated = attr_uint(&run->attrs[n]);
-        }
+    sonde__session_facts facts;
+    sonde__session_facts_read(reader, &facts);
+    if (facts.session_name[0])
+        memcpy(analysis->session_name, facts.session_name, sizeof analysis->session_name);
+    if (facts.start_ns)
+        analysis->start_ns = facts.start_ns;
+    if (facts.end_ns)
+        analysis->end_ns = facts.end_ns;
+    analysis->running = facts.running > 0;
+    analysis->processes = facts.processes;
+    analysis->processes_died = facts.died;
+    if (facts.prompt_tokens || facts.tokens_generated) {
+        analysis->prompt_tokens = facts.prompt_tokens;
+        analysis->tokens_generated = facts.tokens_generated;
     }
 }
 
@@ -149,7 +138,7 @@ sonde_status sonde__analyze_journal(sonde__analysis *analysis)
         else if (record.kind == SONDE_RECORD_OPEN)
             take_open(analysis, &record);
     }
-    take_runs(analysis, reader);
+    take_facts(analysis, reader);
     sonde_reader_stats_get(reader, &analysis->stats);
     analysis->bytes = analysis->stats.bytes;
     sonde_reader_close(reader);

@@ -43,8 +43,7 @@ void sonde__busy_add(sonde__busy *busy, uint64_t start_ns, uint64_t end_ns)
             next--;
         }
     }
-    memmove(busy->kept + first + 1, busy->kept + next,
-            (busy->count - next) * sizeof *busy->kept);
+    memmove(busy->kept + first + 1, busy->kept + next, (busy->count - next) * sizeof *busy->kept);
     busy->kept[first] = (sonde__span){start_ns, end_ns};
     busy->count = busy->count - (next - first) + 1;
 }

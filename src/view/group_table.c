@@ -55,24 +55,34 @@ static sonde__group *make_group(sonde__text name, int64_t layer, bool with_busy)
     copy[name.len] = '\0';
     group->name = (sonde__text){copy, name.len};
     group->layer = layer;
+    group->is_cpu = sonde__text_is(name, "cpu");
+    group->is_igpu = sonde__text_is(name, "igpu");
+    group->has_expert = name.len > 0 && memmem(name.data, name.len, "expert", 6) != NULL;
     sonde__times_init(&group->times);
     return group;
 }
 
 /* The slot of name, or the free one where it belongs. There is always a free one. */
-static uint32_t *slot_of(const sonde__group_table *table, sonde__text name)
+static sonde__group_slot *slot_of(const sonde__group_table *table, sonde__text name)
 {
-    size_t at = hash_of(name) & (table->slot_count - 1);
-    while (table->slots[at] && !is_name(table->groups[table->slots[at] - 1], name))
+    uint64_t hash = hash_of(name);
+    uint32_t tag = (uint32_t)(hash >> 32);
+    size_t at = hash & (table->slot_count - 1);
+    sonde__group_slot *slot = &table->slots[at];
+    while (slot->index && (slot->tag != tag || !is_name(table->groups[slot->index - 1], name))) {
         at = (at + 1) & (table->slot_count - 1);
-    return &table->slots[at];
+        slot = &table->slots[at];
+    }
+    if (!slot->index)
+        slot->tag = tag;
+    return slot;
 }
 
 static bool grow(sonde__group_table *table)
 {
     size_t slot_count = table->slot_count ? table->slot_count * 2 : FIRST_SLOTS;
     size_t cap = slot_count / 2;
-    uint32_t *slots = calloc(slot_count, sizeof *slots);
+    sonde__group_slot *slots = calloc(slot_count, sizeof *slots);
     sonde__group **groups = realloc(table->groups, cap * sizeof(sonde__group *));
     if (groups)
         table->groups = groups;
@@ -85,7 +95,7 @@ static bool grow(sonde__group_table *table)
     table->slot_count = slot_count;
     table->cap = cap;
     for (size_t i = 0; i < table->count; i++)
-        *slot_of(table, groups[i]->name) = (uint32_t)i + 1;
+        slot_of(table, groups[i]->name)->index = (uint32_t)i + 1;
     return true;
 }
 
@@ -96,9 +106,9 @@ static sonde__group *add_group(sonde__group_table *table, sonde__text name, int6
     sonde__group *group = make_group(name, layer, table->with_busy);
     if (!group)
         return NULL;
-    uint32_t *slot = slot_of(table, group->name);
+    sonde__group_slot *slot = slot_of(table, group->name);
     table->groups[table->count++] = group;
-    *slot = (uint32_t)table->count;
+    slot->index = (uint32_t)table->count;
     return group;
 }
 
@@ -106,9 +116,9 @@ sonde__group *sonde__group_get(sonde__group_table *table, sonde__text name, int6
 {
     if (table->last && is_name(table->last, name))
         return table->last;
-    uint32_t *slot = table->slot_count ? slot_of(table, name) : NULL;
-    if (slot && *slot)
-        return table->last = table->groups[*slot - 1];
+    const sonde__group_slot *slot = table->slot_count ? slot_of(table, name) : NULL;
+    if (slot && slot->index)
+        return table->last = table->groups[slot->index - 1];
     if (table->count >= SONDE__GROUPS_MAX) {
         if (!table->others)
             table->others = add_group(table, (sonde__text){"(others)", 8}, SONDE__NO_LAYER);
@@ -121,11 +131,11 @@ const sonde__group *sonde__group_find(const sonde__group_table *table, const cha
 {
     if (table->slot_count == 0)
         return NULL;
-    uint32_t slot = *slot_of(table, (sonde__text){name, strlen(name)});
-    return slot ? table->groups[slot - 1] : NULL;
+    const sonde__group_slot *slot = slot_of(table, (sonde__text){name, strlen(name)});
+    return slot->index ? table->groups[slot->index - 1] : NULL;
 }
 
-void sonde__group_add(sonde__group *group, const sonde__packet *packet, bool cpu, bool igpu)
+void sonde__group_add(sonde__group *group, const sonde__packet *packet, const sonde__group *device)
 {
     group->count++;
     if (packet->memory_mb > group->memory_mb_max)
@@ -137,8 +147,8 @@ void sonde__group_add(sonde__group *group, const sonde__packet *packet, bool cpu
         group->failed_ns += packet->duration_ns;
         return;
     }
-    group->cpu += cpu;
-    group->igpu += igpu;
+    group->cpu += device->is_cpu;
+    group->igpu += device->is_igpu;
     sonde__times_add(&group->times, packet->duration_ns);
 }
 

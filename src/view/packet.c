@@ -47,12 +47,9 @@ size_t sonde__packet_worker(sonde__text operation, sonde__text device, int64_t l
         const char *stage;
         bool with_layer;
     } stages[] = {
-        {"router", "router", false},
-        {"expert_selection", "router", false},
-        {"expert_ffn", "expert_ffn", true},
-        {"attention", "attention", true},
-        {"norm", "layernorm", true},
-        {"lm_head", "lm_head", false},
+        {"router", "router", false},        {"expert_selection", "router", false},
+        {"expert_ffn", "expert_ffn", true}, {"attention", "attention", true},
+        {"norm", "layernorm", true},        {"lm_head", "lm_head", false},
     };
     size_t len = put(out, 0, device.data, device.len);
     len = put(out, len, "_", 1);
@@ -153,8 +150,8 @@ bool sonde__packet_of_record(const sonde_record *record, sonde__packet *out)
         out->packet_id = (sonde__text){out->number, sonde__format_uint(record->id, out->number)};
     out->worker = (sonde__text){record->worker, record->worker_len};
     if (record->worker_len == 0)
-        out->worker = (sonde__text){out->worker_text,
-                                    sonde__packet_worker(out->operation, out->device, out->layer,
-                                                         out->worker_text)};
+        out->worker =
+            (sonde__text){out->worker_text, sonde__packet_worker(out->operation, out->device,
+                                                                 out->layer, out->worker_text)};
     return true;
 }

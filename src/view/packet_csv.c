@@ -101,11 +101,11 @@ static sonde__text field_of(const sonde__packet_columns *columns, const sonde__c
                             sonde__packet_column column)
 {
     int at = columns->at[column];
-    return at < 0 ? (sonde__text){NULL, 0}
-                  : (sonde__text){row->field[at].text, row->field[at].len};
+    return at < 0 ? (sonde__text){NULL, 0} : (sonde__text){row->field[at].text, row->field[at].len};
 }
 
-/* Digits with an optional fraction: what nearly every number is. False when it is more than that. */
+/* Digits with an optional fraction: what nearly every number is. False when it is more than that.
+ */
 static bool parse_plain(sonde__text text, unsigned decimals, uint64_t *out)
 {
     static const uint32_t powers[] = {1,      10,      100,      1000,      10000,
@@ -241,8 +241,8 @@ sonde__row_state sonde__packet_csv_read(const sonde__packet_columns *columns,
     out->experts = 0;
     out->worker = field_of(columns, row, SONDE__COLUMN_WORKER);
     if (out->worker.len == 0)
-        out->worker = (sonde__text){out->worker_text,
-                                    sonde__packet_worker(out->operation, out->device, out->layer,
-                                                         out->worker_text)};
+        out->worker =
+            (sonde__text){out->worker_text, sonde__packet_worker(out->operation, out->device,
+                                                                 out->layer, out->worker_text)};
     return SONDE__ROW_OK;
 }

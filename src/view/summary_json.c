@@ -11,6 +11,12 @@ static double ms_of(uint64_t ns)
     return (double)ns / 1e6;
 }
 
+/* Whole microseconds fit a double exactly for the next centuries; nanoseconds do not. */
+static double seconds_of(uint64_t wall_ns)
+{
+    return (double)(wall_ns / 1000) / 1e6;
+}
+
 static double share(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
@@ -66,8 +72,8 @@ static void write_session(sonde__json *json, const sonde__summary *summary,
                           const sonde__tally *tally)
 {
     sonde__json_member_text(json, "session_name", summary->session_name);
-    sonde__json_member_double(json, "start_time", (double)start_of(summary, tally) / 1e9);
-    sonde__json_member_double(json, "end_time", (double)end_of(summary, tally) / 1e9);
+    sonde__json_member_double(json, "start_time", seconds_of(start_of(summary, tally)));
+    sonde__json_member_double(json, "end_time", seconds_of(end_of(summary, tally)));
     sonde__json_member_double(json, "total_time_s", sonde__summary_seconds(summary, tally));
     sonde__json_member_uint(json, "prompt_tokens", summary->prompt_tokens);
     sonde__json_member_uint(json, "tokens_generated", summary->tokens_generated);
@@ -136,8 +142,8 @@ static void write_percentiles(sonde__json *json, const sonde__times *times)
     static const struct {
         const char *key;
         double q;
-    } wanted[] = {{"p50_ms", 0.5}, {"p90_ms", 0.9}, {"p95_ms", 0.95}, {"p99_ms", 0.99},
-                  {"p999_ms", 0.999}};
+    } wanted[] = {
+        {"p50_ms", 0.5}, {"p90_ms", 0.9}, {"p95_ms", 0.95}, {"p99_ms", 0.99}, {"p999_ms", 0.999}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         sonde__json_key(json, wanted[i].key);
         if (times->count)

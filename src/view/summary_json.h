@@ -13,7 +13,7 @@ typedef struct sonde__summary {
     uint64_t end_ns;   /* likewise the last packet's end */
     uint64_t prompt_tokens;
     uint64_t tokens_generated;
-    const char *csv_log;      /* NULL: there is none */
+    const char *csv_log; /* NULL: there is none */
     const char *json_summary;
     const char *state; /* "running", "finished", ...; NULL: not known */
     bool with_loss;    /* the next three are known */

@@ -56,8 +56,7 @@ static void count_experts(sonde__tally *tally, const sonde__packet *packet)
         count_text(tally, text, 7 + sonde__format_int(packet->expert[i], text + 7));
     }
     sonde__text operation = packet->operation;
-    if (packet->experts > 0 || operation.len == 0 || operation.len > SONDE__WORKER_TEXT_MAX ||
-        !memmem(operation.data, operation.len, "expert", 6))
+    if (packet->experts > 0 || operation.len > SONDE__WORKER_TEXT_MAX)
         return;
     memcpy(text, operation.data, operation.len);
     memcpy(text + operation.len, "_layer_", 7);
@@ -66,13 +65,28 @@ static void count_experts(sonde__tally *tally, const sonde__packet *packet)
 }
 
 static void add_to(sonde__tally *tally, sonde__tally_by by, sonde__text name,
-                   const sonde__packet *packet, bool cpu, bool igpu)
+                   const sonde__packet *packet, const sonde__group *device)
 {
     sonde__group *group = sonde__group_get(&tally->by[by], name, packet->layer);
     if (group)
-        sonde__group_add(group, packet, cpu, igpu);
+        sonde__group_add(group, packet, device);
     else
         tally->unplaced++;
+}
+
+/* By activity and device, and by the others that are kept. */
+static void add_to_groups(sonde__tally *tally, const sonde__packet *packet, sonde__group *activity,
+                          sonde__group *device)
+{
+    sonde__group_add(activity, packet, device);
+    sonde__group_add(device, packet, device);
+    if (tally->tables & 1u << SONDE__BY_WORKER)
+        add_to(tally, SONDE__BY_WORKER, packet->worker, packet, device);
+    if (tally->tables & 1u << SONDE__BY_LAYER && packet->layer != SONDE__NO_LAYER) {
+        char text[SONDE__INT_TEXT_MAX];
+        sonde__text name = {text, sonde__format_int(packet->layer, text)};
+        add_to(tally, SONDE__BY_LAYER, name, packet, device);
+    }
 }
 
 static bool is_fallback(const sonde__packet *packet)
@@ -84,10 +98,7 @@ static bool is_fallback(const sonde__packet *packet)
 
 void sonde__tally_add(sonde__tally *tally, const sonde__packet *packet)
 {
-    bool cpu = sonde__text_is(packet->device, "cpu");
-    bool igpu = sonde__text_is(packet->device, "igpu");
-    uint64_t end_ns = packet->end_ns;
-    uint64_t start_ns = sonde__packet_start_ns(packet);
+    uint64_t end_ns = packet->end_ns, start_ns = sonde__packet_start_ns(packet);
     tally->packets++;
     tally->failed += !packet->success;
     if (start_ns < tally->first_start_ns)
@@ -99,17 +110,18 @@ void sonde__tally_add(sonde__tally *tally, const sonde__packet *packet)
         tally->fallbacks += is_fallback(packet);
     }
     sonde__busy_add(&tally->busy, start_ns, end_ns);
-    count_contention(tally, start_ns, end_ns, cpu, igpu);
-    count_experts(tally, packet);
-    add_to(tally, SONDE__BY_ACTIVITY, packet->operation, packet, cpu, igpu);
-    add_to(tally, SONDE__BY_DEVICE, packet->device, packet, cpu, igpu);
-    if (tally->tables & 1u << SONDE__BY_WORKER)
-        add_to(tally, SONDE__BY_WORKER, packet->worker, packet, cpu, igpu);
-    if (tally->tables & 1u << SONDE__BY_LAYER && packet->layer != SONDE__NO_LAYER) {
-        char text[SONDE__INT_TEXT_MAX];
-        sonde__text name = {text, sonde__format_int(packet->layer, text)};
-        add_to(tally, SONDE__BY_LAYER, name, packet, cpu, igpu);
+    sonde__group *device =
+        sonde__group_get(&tally->by[SONDE__BY_DEVICE], packet->device, packet->layer);
+    sonde__group *activity =
+        sonde__group_get(&tally->by[SONDE__BY_ACTIVITY], packet->operation, packet->layer);
+    if (!device || !activity) {
+        tally->unplaced++;
+        return;
     }
+    count_contention(tally, start_ns, end_ns, device->is_cpu, device->is_igpu);
+    if (packet->experts > 0 || activity->has_expert)
+        count_experts(tally, packet);
+    add_to_groups(tally, packet, activity, device);
 }
 
 uint64_t sonde__tally_device_packets(const sonde__tally *tally, const char *device)

@@ -14,7 +14,10 @@ typedef enum sonde__tally_by {
     SONDE__BY_COUNT
 } sonde__tally_by;
 
-enum { SONDE__TALLY_SUMMARY = 1 << SONDE__BY_ACTIVITY | 1 << SONDE__BY_DEVICE, SONDE__TALLY_ALL = 15 };
+enum {
+    SONDE__TALLY_SUMMARY = 1 << SONDE__BY_ACTIVITY | 1 << SONDE__BY_DEVICE,
+    SONDE__TALLY_ALL = 15
+};
 
 /* "activity", "worker", "layer", "device". */
 const char *sonde__tally_by_name(sonde__tally_by by);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A log-linear histogram: each power of two is cut into 128 equal cells, so a cell is at most 1/128
-   of its value wide and its middle at most 0.4 % off. Values below 128 ns have a cell each. */
+/* A log-linear histogram: each power of two is cut into 64 equal cells, so a cell is at most 1/64
+   of its value wide and its middle at most 0.8 % off. Values below 64 ns have a cell each. */
 #include "view/times.h"
 
 #include <math.h>

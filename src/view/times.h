@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durations in bounded memory: exact count, sum, least and most, and quantiles within 0.4 %. */
+/* Durations in bounded memory: exact count, sum, least and most, and quantiles within 0.8 %. */
 #ifndef SONDE_VIEW_TIMES_H
 #define SONDE_VIEW_TIMES_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-    SONDE__TIMES_SUB_BITS = 7, /* 128 cells per power of two */
+    SONDE__TIMES_SUB_BITS = 6, /* 64 cells per power of two */
     SONDE__TIMES_CELLS = 1 << SONDE__TIMES_SUB_BITS,
     SONDE__TIMES_OCTAVES = 64 - SONDE__TIMES_SUB_BITS + 1,
 };
@@ -18,8 +18,8 @@ typedef struct sonde__times {
     uint64_t sum_ns;
     uint64_t min_ns; /* UINT64_MAX while empty */
     uint64_t max_ns;
-    uint64_t uncounted;                   /* not in a cell, because memory was out */
-    uint64_t *cells[SONDE__TIMES_OCTAVES]; /* 1 KiB each, made at first touch */
+    uint64_t uncounted;                    /* not in a cell, because memory was out */
+    uint64_t *cells[SONDE__TIMES_OCTAVES]; /* 512 bytes each, made at first touch */
 } sonde__times;
 
 void sonde__times_init(sonde__times *times);

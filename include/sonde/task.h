@@ -44,7 +44,7 @@ typedef struct sonde_context {
 typedef struct sonde_lane {
     uint32_t state;
 } sonde_lane;
-enum { SONDE_LANE_ASK = 0, SONDE_LANE_OFF = 1, SONDE_LANE_ON = 2 };
+enum { SONDE_LANE_ASK = 0, SONDE_LANE_OFF = 1, SONDE_LANE_ON = 2, SONDE_LANE_PAUSED = 3 };
 extern SONDE_API __thread sonde_lane *sonde__lane __attribute__((tls_model("initial-exec")));
 
 SONDE_API sonde_task sonde_task_begin_on(sonde_name *activity);
@@ -56,7 +56,7 @@ SONDE_API void sonde_task_end_on(sonde_task task, sonde_task_status status, cons
    the environment. An inlined load and compare. */
 static inline int sonde_enabled(void)
 {
-    return __atomic_load_n(&sonde__lane->state, __ATOMIC_RELAXED) != SONDE_LANE_OFF;
+    return (__atomic_load_n(&sonde__lane->state, __ATOMIC_RELAXED) & SONDE_LANE_OFF) == 0;
 }
 
 /* Begins a task whose parent is the innermost open task of this thread. */

@@ -28,6 +28,14 @@ static inline uint64_t sonde__ticks_now(bool tsc)
     return sonde__clock_monotonic_ns();
 }
 
+/* A moment of waiting in a loop that looks at memory. */
+static inline void sonde__relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* The same moment on three clocks. */
 typedef struct sonde__anchor {
     uint64_t ticks;

@@ -183,7 +183,9 @@ static sonde_status drain_lane(sonde__pump *pump, uint32_t index, bool *moved)
         sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)index, cursor->seq,
                            pump->rate.last.wall_offset_ns);
         pump->frame_lost = 0;
-        while (cursor->tail != head && !sonde__frame_full(&pump->frame) && !cursor->damaged)
+        uint64_t enough = cursor->tail + SONDE__FRAME_RING_BYTES;
+        while (cursor->tail != head && cursor->tail < enough && !sonde__frame_full(&pump->frame) &&
+               !cursor->damaged)
             cursor->damaged = !take_record(pump, &names, lane, cursor, head);
         if (pump->frame.header.records > 0) {
             sonde_status status = write_frame(pump);
@@ -271,8 +273,9 @@ static void add_open(sonde__pump *pump, const sonde__names_view *names, const ui
     if (phase != SONDE__SLOT_OPEN && phase != SONDE__SLOT_ENDING)
         return;
     uint32_t attr_bytes = atomic_load_explicit(&slot.attr_bytes, memory_order_relaxed);
-    unsigned status = atomic_load_explicit(&slot.status, memory_order_relaxed);
-    unsigned flags = atomic_load_explicit(&slot.flags, memory_order_relaxed);
+    uint64_t meta = atomic_load_explicit(&slot.meta, memory_order_relaxed);
+    unsigned status = sonde__meta_status(meta);
+    unsigned flags = sonde__meta_flags(meta);
     uint8_t attrs[SONDE__SLOT_ATTR_BYTES + 16];
     uint32_t id_bytes = slot.id ? 16 : 0;
     if (slot.id)
@@ -284,7 +287,7 @@ static void add_open(sonde__pump *pump, const sonde__names_view *names, const ui
         .kind = SONDE__KIND_OPEN,
         .flags = (uint8_t)((flags & SONDE__PARENT_MASK) | (status & SONDE__STATUS_MASK)),
         .start = slot.start,
-        .name = slot.name,
+        .name = sonde__meta_name(meta),
         .attr_bytes = attr_bytes + id_bytes,
         .number = state >> 2,
         .parent = slot.parent,

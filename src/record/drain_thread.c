@@ -116,6 +116,22 @@ static bool turn(sonde__drain *drain, bool *moved)
     return give_up;
 }
 
+/* True when a ring has something, now or in the next microseconds: whoever just wrote a lot will
+   write more, and waking up costs longer than looking. */
+static bool more_comes(const sonde__drain *drain)
+{
+    const sonde__segment *segment = &sonde__the_recorder.segment;
+    for (int i = 0; i < SONDE__EMPTY_SPINS; i++) {
+        uint32_t lanes = atomic_load(&sonde__segment_header_of(segment)->lanes_used);
+        for (uint32_t n = 0; n < lanes; n++)
+            if (atomic_load_explicit(&sonde__segment_lane(segment, n)->head,
+                                     memory_order_relaxed) != drain->pump.cursors[n].tail)
+                return true;
+        sonde__relax();
+    }
+    return false;
+}
+
 static void *drain_main(void *argument)
 {
     sonde__drain *drain = argument;
@@ -128,7 +144,7 @@ static void *drain_main(void *argument)
         if (atomic_load_explicit(&drain->last_error, memory_order_relaxed) != SONDE_OK) {
             atomic_store(&drain->wake, 0); /* rings that are full keep asking: no busy loop */
             sleep_until_woken(drain, SONDE__RETRY_NS);
-        } else if (!moved) {
+        } else if (!moved || !more_comes(drain)) {
             sleep_until_woken(drain, drain->interval_ns);
         }
     }

@@ -38,10 +38,17 @@ void sonde__lane_bind(sonde__lane_local *lane, sonde__segment *segment, uint32_t
     lane->bound = true;
 }
 
-/* Waits for the drain to move, at most until the deadline. Returns the tail that was seen. */
+/* Waits for the drain to move, at most until the deadline. Returns the tail that was seen. A busy
+   drain frees a part of the ring every few microseconds, sooner than a sleeper would wake. */
 static uint64_t wait_for_tail(sonde__lane_local *lane, uint64_t tail, uint64_t deadline_ns)
 {
     int saved = errno;
+    for (int i = 0; i < SONDE__FULL_SPINS; i++) {
+        uint64_t seen = atomic_load_explicit(&lane->header->tail, memory_order_acquire);
+        if (seen != tail)
+            return seen;
+        sonde__relax();
+    }
     for (;;) {
         atomic_store(&lane->waiting, 1);
         uint64_t now_tail = atomic_load(&lane->header->tail);
@@ -170,7 +177,7 @@ uint16_t sonde__slot_reclaim(sonde__lane_local *lane)
     for (uint16_t i = 0; i < SONDE__SLOTS; i++) {
         uint64_t state = atomic_load_explicit(&lane->slots[i].state, memory_order_acquire);
         if ((state & 3) == SONDE__SLOT_ENDED &&
-            !(sonde__slot_flags(&lane->slots[i]) & SONDE__ON_STACK)) {
+            !(sonde__meta_flags(sonde__slot_meta_of(&lane->slots[i])) & SONDE__ON_STACK)) {
             atomic_store_explicit(&lane->slots[i].state, state & ~(uint64_t)3,
                                   memory_order_relaxed);
             lane->free[lane->free_count++] = (uint8_t)i;

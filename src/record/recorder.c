@@ -81,7 +81,8 @@ static sonde__region *new_region(void)
 /* Open tasks of a thread that ends stay open: another thread may end them. */
 static void detach_stack(sonde__lane_local *lane)
 {
-    for (uint16_t i = lane->top; i != SONDE__NO_SLOT; i = lane->slots[i].below)
+    for (uint16_t i = lane->top; i != SONDE__NO_SLOT; 
+         i = sonde__meta_below(sonde__slot_meta_of(&lane->slots[i])))
         sonde__slot_off_stack(&lane->slots[i]);
     lane->top = SONDE__NO_SLOT;
 }

@@ -27,10 +27,7 @@ typedef struct sonde__slot {
     _Atomic uint64_t state;
     uint64_t start;  /* ticks */
     uint64_t parent; /* number in this lane or a span id, see flags */
-    uint32_t name;
-    _Atomic uint8_t flags;  /* SONDE__PARENT_* and SONDE__ON_STACK */
-    _Atomic uint8_t status; /* sonde_task_status that an open task is shown with */
-    uint16_t below;         /* the slot under it on the stack, SONDE__NO_SLOT at the bottom */
+    _Atomic uint64_t meta; /* name, flags (PARENT_* and ON_STACK), status, slot below: see below */
     _Atomic uint32_t attr_bytes;
     uint32_t reserved;
     uint64_t id; /* span id, when it does not follow from lane and number; else 0 */
@@ -40,6 +37,34 @@ typedef struct sonde__slot {
 _Static_assert(sizeof(sonde__slot) == SONDE__SLOT_BYTES, "segment format");
 
 enum { SONDE__NO_SLOT = 0xffff };
+
+/* meta: bits 0-31 name id, 32-39 flags, 40-47 the status an open task is shown with, 48-63 the slot
+   under it on the stack (SONDE__NO_SLOT at the bottom). One word, so that a begin stores it once. */
+static inline uint64_t sonde__slot_meta(uint32_t name, unsigned flags, unsigned status,
+                                        uint16_t below)
+{
+    return name | (uint64_t)flags << 32 | (uint64_t)status << 40 | (uint64_t)below << 48;
+}
+
+static inline uint32_t sonde__meta_name(uint64_t meta)
+{
+    return (uint32_t)meta;
+}
+
+static inline unsigned sonde__meta_flags(uint64_t meta)
+{
+    return meta >> 32 & 0xff;
+}
+
+static inline unsigned sonde__meta_status(uint64_t meta)
+{
+    return meta >> 40 & 0xff;
+}
+
+static inline uint16_t sonde__meta_below(uint64_t meta)
+{
+    return (uint16_t)(meta >> 48);
+}
 
 /* Records in a ring: multiples of 8 bytes, never across the ring's end (PAD fills it). */
 typedef enum sonde__kind {

@@ -33,7 +33,7 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
                       unsigned type, const void *data, size_t len);
 
 /* The same by handle: into the slot when it is this lane's, else as a record of its own. */
-void sonde__task_attr(sonde__lane_local *lane, const sonde__ref *ref, unsigned group, uint32_t key,
+void sonde__task_attr(sonde__lane_local *lane, sonde__ref ref, unsigned group, uint32_t key,
                       unsigned type, const void *data, size_t len);
 
 /* The 16 bytes of a SONDE__SYS_ID attribute. */
@@ -44,11 +44,14 @@ static inline void sonde__put_id(uint8_t *out, uint64_t id)
     memcpy(out + sizeof attr, &id, sizeof id);
 }
 
-/* Copies a multiple of 8 bytes between areas aligned to 8. */
+/* Copies a multiple of 8 bytes, word by word as they were written a moment ago: a wider load would
+   have to wait for the stores (and a call of memcpy costs more than a few words). */
 static inline void sonde__copy_words(void *to, const void *from, uint32_t bytes)
 {
-    for (uint32_t at = 0; at < bytes; at += 8)
+    for (uint32_t at = 0; at < bytes; at += 8) {
         __builtin_memcpy((uint8_t *)to + at, (const uint8_t *)from + at, 8);
+        __asm__ volatile("" : : : "memory"); /* one word stays one word */
+    }
 }
 
 #endif

@@ -23,6 +23,12 @@ sonde__lane_local *sonde__lane_of(const sonde__ref *ref)
     return atomic_load_explicit(&sonde__the_recorder.by_index[ref->lane], memory_order_acquire);
 }
 
+/* The 8 bytes of a sonde__ring_attr, made in a register. */
+static inline uint64_t attr_word(uint32_t key, unsigned type, unsigned group, size_t len)
+{
+    return key | (uint64_t)type << 32 | (uint64_t)group << 40 | (uint64_t)len << 48;
+}
+
 static uint32_t padded(size_t len)
 {
     return (uint32_t)(len + 7) & ~7u;
@@ -127,31 +133,31 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
 }
 
 /* The slot of a task that is open in this very lane. */
-static inline sonde__slot *own_slot(sonde__lane_local *lane, const sonde__ref *ref)
+static inline sonde__slot *own_slot(sonde__lane_local *lane, sonde__ref ref)
 {
-    sonde__slot *slot = &lane->slots[ref->slot];
-    return __builtin_expect(ref->lane == lane->index && !lane->shared &&
+    sonde__slot *slot = &lane->slots[ref.slot];
+    return __builtin_expect(ref.lane == lane->index && !lane->shared &&
                                 atomic_load_explicit(&slot->state, memory_order_relaxed) ==
-                                    (ref->number << 2 | SONDE__SLOT_OPEN),
+                                    (ref.number << 2 | SONDE__SLOT_OPEN),
                             1)
                ? slot
                : NULL;
 }
 
 /* The span id of a task that is still open, wherever; 0: it is not. */
-static uint64_t open_span(const sonde__lane_local *lane, const sonde__ref *ref)
+static uint64_t open_span(const sonde__lane_local *lane, sonde__ref ref)
 {
-    sonde__lane_local *owner = sonde__lane_of(ref);
+    sonde__lane_local *owner = sonde__lane_of(&ref);
     if (!owner)
         return 0;
-    const sonde__slot *slot = &owner->slots[ref->slot];
+    const sonde__slot *slot = &owner->slots[ref.slot];
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    if (state != (ref->number << 2 | SONDE__SLOT_OPEN))
+    if (state != (ref.number << 2 | SONDE__SLOT_OPEN))
         return 0;
-    return slot->id ? slot->id : sonde__span_id(lane->run, ref->lane, ref->number);
+    return slot->id ? slot->id : sonde__span_id(lane->run, ref.lane, ref.number);
 }
 
-void sonde__task_attr(sonde__lane_local *lane, const sonde__ref *ref, unsigned group, uint32_t key,
+void sonde__task_attr(sonde__lane_local *lane, sonde__ref ref, unsigned group, uint32_t key,
                       unsigned type, const void *data, size_t len)
 {
     sonde__slot *slot = own_slot(lane, ref);
@@ -166,28 +172,47 @@ void sonde__task_attr(sonde__lane_local *lane, const sonde__ref *ref, unsigned g
         sonde__lane_count(&lane->header->stale);
 }
 
-/* 8-byte values, with the common case in one piece. */
-static inline void word_attr(sonde_task task, sonde_group group, sonde_name *key, unsigned type,
-                             uint64_t word)
+static __attribute__((noinline)) void attr_slow(sonde_task task, unsigned group, sonde_name *key,
+                                                unsigned type, const void *data, size_t len)
 {
+    if (group >= SONDE_GROUP_COUNT)
+        return;
     uint32_t id = sonde__name_id(key);
     sonde__lane_local *lane = sonde__lane_enter(true);
-    if (__builtin_expect(!lane, 0))
+    if (!lane)
         return;
-    sonde__ref ref = sonde__ref_of(task);
-    sonde__slot *slot = own_slot(lane, &ref);
-    uint32_t used = slot ? atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed) : 0;
-    if (__builtin_expect(slot != NULL && used + 16 <= SONDE__SLOT_ATTR_BYTES &&
-                             (unsigned)group < SONDE_GROUP_COUNT,
-                         1)) {
-        sonde__ring_attr attr = {id, (uint8_t)type, (uint8_t)group, 8};
-        memcpy(slot->attrs + used, &attr, 8);
-        memcpy(slot->attrs + used + 8, &word, 8);
-        atomic_store_explicit(&slot->attr_bytes, used + 16, memory_order_release);
-    } else if ((unsigned)group < SONDE_GROUP_COUNT) {
-        sonde__task_attr(lane, &ref, group, id, type, &word, 8);
-    }
+    sonde__task_attr(lane, sonde__ref_of(task), group, id, type, data, len);
     sonde__lane_leave(lane);
+}
+
+static __attribute__((noinline)) void word_slow(sonde_task task, unsigned group, sonde_name *key,
+                                                unsigned type, uint64_t word)
+{
+    attr_slow(task, group, key, type, &word, sizeof word);
+}
+
+/* 8-byte values into the slot; whatever is unusual goes the slow way. */
+static inline __attribute__((always_inline)) void
+word_attr(sonde_task task, unsigned group, sonde_name *key, unsigned type, uint64_t word)
+{
+    uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
+    sonde__lane_local *lane = sonde__lane_enter_fast();
+    if (__builtin_expect(lane != NULL, 1)) {
+        sonde__slot *slot = own_slot(lane, sonde__ref_of(task));
+        uint32_t used = slot ? atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed) : 0;
+        if (__builtin_expect(slot && id != 0 && used + 16 <= SONDE__SLOT_ATTR_BYTES &&
+                                 group < SONDE_GROUP_COUNT,
+                             1)) {
+            uint64_t head = attr_word(id, type, group, 8);
+            memcpy(slot->attrs + used, &head, 8);
+            memcpy(slot->attrs + used + 8, &word, 8);
+            atomic_store_explicit(&slot->attr_bytes, used + 16, memory_order_release);
+            sonde__lane_leave_fast(lane);
+            return;
+        }
+        sonde__lane_leave_fast(lane);
+    }
+    word_slow(task, group, key, type, word);
 }
 
 void sonde_task_int_on(sonde_task task, sonde_group group, sonde_name *key, int64_t value)
@@ -212,18 +237,43 @@ void sonde_task_bool_on(sonde_task task, sonde_group group, sonde_name *key, int
     word_attr(task, group, key, SONDE_ATTR_BOOL, value != 0);
 }
 
+/* Short values into the slot without a detour: the words that hold them, padding included, are
+   written whole. */
+static inline bool short_attr(sonde__slot *slot, unsigned group, uint32_t key, unsigned type,
+                              const void *data, size_t len)
+{
+    uint32_t used = atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed);
+    if (len > 32 || len < 8 || used + ATTR_HEAD + 32 > SONDE__SLOT_ATTR_BYTES)
+        return false;
+    uint64_t head = attr_word(key, type, group, len);
+    uint8_t *out = slot->attrs + used;
+    memcpy(out, &head, sizeof head);
+    if (len <= 16) {
+        memcpy(out + 8, data, 8);
+        memcpy(out + len, (const uint8_t *)data + len - 8, 8); /* the last 8 bytes, overlapping */
+    } else {
+        memcpy(out + 8, data, 16);
+        memcpy(out + len - 8, (const uint8_t *)data + len - 16, 16);
+    }
+    atomic_store_explicit(&slot->attr_bytes, used + ATTR_HEAD + padded(len), memory_order_release);
+    return true;
+}
+
 void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key, sonde_attr_type type,
                         const void *data, size_t len)
 {
     if ((unsigned)group >= SONDE_GROUP_COUNT || type < SONDE_ATTR_STRING || type > SONDE_ATTR_JSON)
         return;
-    uint32_t id = sonde__name_id(key);
-    sonde__lane_local *lane = sonde__lane_enter(true);
-    if (!lane)
-        return;
-    sonde__ref ref = sonde__ref_of(task);
-    sonde__task_attr(lane, &ref, group, id, type, data, len);
-    sonde__lane_leave(lane);
+    uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
+    sonde__lane_local *lane = sonde__lane_enter_fast();
+    if (__builtin_expect(lane != NULL, 1)) {
+        sonde__slot *slot = own_slot(lane, sonde__ref_of(task));
+        bool done = slot && id != 0 && short_attr(slot, group, id, type, data, len);
+        sonde__lane_leave_fast(lane);
+        if (__builtin_expect(done, 1))
+            return;
+    }
+    attr_slow(task, group, key, type, data, len);
 }
 
 static void system_attr(sonde_task task, sonde__sys key, unsigned type, const void *data,
@@ -235,7 +285,7 @@ static void system_attr(sonde_task task, sonde__sys key, unsigned type, const vo
     if (!lane)
         return;
     sonde__ref ref = sonde__ref_of(task);
-    sonde__task_attr(lane, &ref, SONDE__GROUP_SYSTEM, key, type, data, len);
+    sonde__task_attr(lane, ref, SONDE__GROUP_SYSTEM, key, type, data, len);
     sonde__lane_leave(lane);
 }
 
@@ -302,7 +352,7 @@ void sonde_task_event(sonde_task task, sonde_name *event, const char *json, size
     if (len > 0)
         memcpy(value + 16, json, len);
     sonde__ref ref = sonde__ref_of(task);
-    sonde__task_attr(lane, &ref, SONDE__GROUP_SYSTEM, SONDE__SYS_EVENT, SONDE__TYPE_EVENT, value,
+    sonde__task_attr(lane, ref, SONDE__GROUP_SYSTEM, SONDE__SYS_EVENT, SONDE__TYPE_EVENT, value,
                      16 + len);
     sonde__lane_leave(lane);
 }

@@ -78,12 +78,18 @@ void sonde_task_set_status(sonde_task task, sonde_task_status status)
     sonde__ref ref = sonde__ref_of(task);
     sonde__lane_local *owner = sonde__lane_of(&ref);
     sonde__slot *slot = owner ? &owner->slots[ref.slot] : NULL;
-    if (slot && atomic_load_explicit(&slot->state, memory_order_relaxed) ==
-                    (ref.number << 2 | SONDE__SLOT_OPEN))
-        atomic_store_explicit(&slot->status, (uint8_t)status & SONDE__STATUS_MASK,
-                              memory_order_relaxed);
-    else
+    bool open = slot && atomic_load_explicit(&slot->state, memory_order_relaxed) ==
+                            (ref.number << 2 | SONDE__SLOT_OPEN);
+    if (open) {
+        uint64_t meta = sonde__slot_meta_of(slot);
+        uint64_t bits = (uint64_t)((unsigned)status & SONDE__STATUS_MASK) << 40;
+        while (!atomic_compare_exchange_weak_explicit(&slot->meta, &meta,
+                                                      (meta & ~((uint64_t)0xff << 40)) | bits,
+                                                      memory_order_relaxed, memory_order_relaxed)) {
+        }
+    } else {
         sonde__lane_count(&lane->header->stale);
+    }
     sonde__lane_leave(lane);
 }
 

@@ -33,15 +33,16 @@ typedef struct sonde_options {
     int durable;                /* not 0: fdatasync after each pass of the drain */
     int join;                   /* not 0 (default): join the session named by $SONDE_SESSION */
     uint64_t segment_bytes_max; /* shared memory for all threads together */
-    uint64_t reserved[4];
+    int journal_only;           /* not 0: no CSV log and no JSON summary beside the journal */
+    uint64_t reserved[3];
 } sonde_options;
 
 #define SONDE_OPTIONS_DEFAULT                                                                     \
     {                                                                                             \
         sizeof(sonde_options), NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, NULL, NULL, 0, 50000000u, \
-            100000000u, 0, 1, 32u << 20,                                                          \
+            100000000u, 0, 1, 32u << 20, 0,                                                       \
         {                                                                                         \
-            0, 0, 0, 0                                                                            \
+            0, 0, 0                                                                               \
         }                                                                                         \
     }
 

@@ -19,20 +19,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     ROWS_BYTES = 256 << 10,   /* written at once */
     ROWS_BYTES_MAX = 4 << 20, /* held while the log cannot be written; then rows wait */
     SUMMARY_BYTES_MAX = 16 << 20,
-    REFRESH_NS = 1000000000,
+    FD_FLOOR = 64,
 };
+
+/* The summary is refreshed when something was added, or its time has grown old. */
+#define REFRESH_NS      1000000000u
+#define REFRESH_IDLE_NS 10000000000u
 
 struct sonde__session_files {
     char journal[PATH_MAX];
     char csv[PATH_MAX];
     char json[PATH_MAX];
     int fd;
+    dev_t dev;
+    ino_t ino;
     sonde_reader *reader; /* NULL: the journal has no frame yet */
     sonde__buf rows;
     sonde__buf compact;
@@ -41,6 +48,7 @@ struct sonde__session_files {
     uint64_t csv_bytes;
     uint64_t open;
     uint64_t refreshed_ns;
+    uint64_t refreshed_packets;
     sonde_status last_error;
     void (*more)(sonde__json *json, void *user);
     void *user;
@@ -66,11 +74,30 @@ static sonde_status status_of_write(int error)
                                                                 : sonde__status_of_errno(error);
 }
 
+/* The host may have closed our descriptor, and its number may be another file now. */
+static sonde_status check_descriptor(sonde__session_files *files)
+{
+    struct stat st;
+    if (fstat(files->fd, &st) == 0 && st.st_dev == files->dev && st.st_ino == files->ino)
+        return SONDE_OK;
+    int fd = open(files->csv, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return status_of_write(errno);
+    if (fstat(fd, &st) != 0 || st.st_dev != files->dev || st.st_ino != files->ino) {
+        close(fd);
+        return SONDE_EGONE;
+    }
+    files->fd = fd;
+    return SONDE_OK;
+}
+
 /* Appends what is held, and takes back a row that was cut off by a full disk. */
 static void write_rows(sonde__session_files *files)
 {
     size_t done = 0;
-    files->last_error = SONDE_OK;
+    files->last_error = check_descriptor(files);
+    if (files->last_error != SONDE_OK)
+        return;
     while (done < files->rows.len) {
         ssize_t wrote = pwrite(files->fd, files->rows.data + done, files->rows.len - done,
                                (off_t)(files->csv_bytes + done));
@@ -137,6 +164,22 @@ static void write_summary(sonde__session_files *files, const char *state)
     if (status != SONDE_OK)
         files->last_error = status;
     files->refreshed_ns = sonde__clock_monotonic_ns();
+    files->refreshed_packets = files->tally.packets;
+}
+
+/* Out of the way of numbers that programs use by hand. */
+static void lift(sonde__session_files *files)
+{
+    struct stat st;
+    int high = fcntl(files->fd, F_DUPFD_CLOEXEC, FD_FLOOR);
+    if (high >= 0) {
+        close(files->fd);
+        files->fd = high;
+    }
+    if (fstat(files->fd, &st) == 0) {
+        files->dev = st.st_dev;
+        files->ino = st.st_ino;
+    }
 }
 
 sonde_status sonde__session_files_open(const char *journal, sonde__session_files **out)
@@ -154,6 +197,8 @@ sonde_status sonde__session_files_open(const char *journal, sonde__session_files
         files->fd = open(files->csv, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
         if (files->fd < 0)
             status = errno == EEXIST ? SONDE_EBUSY : status_of_write(errno);
+        else
+            lift(files);
     }
     if (status == SONDE_OK) {
         sonde__buf_text(&files->rows, sonde__packet_csv_header);
@@ -219,7 +264,9 @@ bool sonde__session_files_pass(sonde__session_files *files, size_t records_max)
     bool more = take_records(files, records_max);
     if (files->rows.len > 0)
         write_rows(files);
-    if (sonde__clock_monotonic_ns() - files->refreshed_ns >= REFRESH_NS)
+    uint64_t age_ns = sonde__clock_monotonic_ns() - files->refreshed_ns;
+    bool changed = files->tally.packets != files->refreshed_packets;
+    if (age_ns >= (changed ? REFRESH_NS : REFRESH_IDLE_NS))
         write_summary(files, "running");
     return more;
 }

@@ -24,10 +24,11 @@ static char *copy_text(sonde__text text)
 
 void sonde__kept_fill(sonde__kept *kept, const sonde__packet *packet, uint64_t order)
 {
+    char number[SONDE__PACKET_NUMBER_BYTES];
     *kept = (sonde__kept){
         .operation = copy_text(packet->operation),
         .device = copy_text(packet->device),
-        .packet_id = copy_text(packet->packet_id),
+        .packet_id = copy_text(sonde__packet_id_text(packet, number)),
         .error = copy_text(packet->error),
         .layer = packet->layer,
         .duration_ns = packet->duration_ns,

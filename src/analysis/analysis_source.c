@@ -29,12 +29,11 @@ static sonde_status refuse_header(sonde__analysis *analysis, const sonde__csv_ro
 }
 
 static void take_row(sonde__analysis *analysis, const sonde__packet_columns *columns,
-                     const sonde__csv_row *row)
+                     const sonde__csv_row *row, sonde__packet *packet)
 {
-    sonde__packet packet;
-    switch (sonde__packet_csv_read(columns, row, &packet)) {
+    switch (sonde__packet_csv_read(columns, row, packet)) {
     case SONDE__ROW_OK:
-        sonde__analysis_add(analysis, &packet);
+        sonde__analysis_add(analysis, packet);
         break;
     case SONDE__ROW_HEADER:
         analysis->headers++;
@@ -53,6 +52,7 @@ sonde_status sonde__analyze_csv(sonde__analysis *analysis)
     sonde__csv_file file;
     sonde__csv_row row;
     sonde__packet_columns columns;
+    sonde__packet packet = {0};
     sonde_status status = sonde__csv_open(&file, analysis->path);
     if (status != SONDE_OK) {
         complain(analysis, status == SONDE_EBADDATA ? "this is a folder, not a file"
@@ -69,7 +69,7 @@ sonde_status sonde__analyze_csv(sonde__analysis *analysis)
         status = refuse_header(analysis, &row);
     if (status == SONDE_OK) {
         while ((status = sonde__csv_next(&file, &row)) == SONDE_OK)
-            take_row(analysis, &columns, &row);
+            take_row(analysis, &columns, &row, &packet);
         if (status != SONDE_EEND)
             complain(analysis, sonde_status_text(status));
         else
@@ -131,7 +131,7 @@ sonde_status sonde__analyze_journal(sonde__analysis *analysis)
         return status;
     }
     sonde_record record;
-    sonde__packet packet;
+    sonde__packet packet = {0};
     while ((status = sonde_reader_next(reader, &record)) == SONDE_OK) {
         if (sonde__packet_of_record(&record, &packet))
             sonde__analysis_add(analysis, &packet);

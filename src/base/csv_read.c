@@ -43,8 +43,8 @@ static outcome find_close(char **at, const char *end, bool final)
         if (p == end && !final)
             return CUT;
         *at = p;
-        bool ends = p == end || *p == ',' || *p == '\n' ||
-                    (*p == '\r' && (p + 1 == end || p[1] == '\n'));
+        bool ends =
+            p == end || *p == ',' || *p == '\n' || (*p == '\r' && (p + 1 == end || p[1] == '\n'));
         return ends ? COMPLETE : BROKEN;
     }
 }

@@ -6,27 +6,36 @@
 #include <assert.h>
 #include <stdbool.h>
 
-static bool needs_quotes(const char *text, size_t len)
+/* The four bytes that make quotes necessary, and nothing else. */
+static const bool special[256] = {[','] = true, ['"'] = true, ['\n'] = true, ['\r'] = true};
+
+static size_t quote_to(char *out, const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (text[i] == ',' || text[i] == '"' || text[i] == '\n' || text[i] == '\r')
-            return true;
-    return false;
+    char *at = out;
+    *at++ = '"';
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '"')
+            *at++ = '"';
+        *at++ = text[i];
+    }
+    *at++ = '"';
+    return (size_t)(at - out);
+}
+
+size_t sonde__csv_text_to(char *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (special[(unsigned char)text[i]])
+            return quote_to(out, text, len);
+        out[i] = text[i];
+    }
+    return len;
 }
 
 void sonde__csv_text(sonde__buf *buf, const char *text, size_t len)
 {
-    if (!needs_quotes(text, len)) {
-        sonde__buf_append(buf, text, len);
-        return;
-    }
-    sonde__buf_char(buf, '"');
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '"')
-            sonde__buf_char(buf, '"');
-        sonde__buf_char(buf, text[i]);
-    }
-    sonde__buf_char(buf, '"');
+    if (sonde__buf_reserve(buf, 2 * len + 2))
+        buf->len += sonde__csv_text_to(buf->data + buf->len, text, len);
 }
 
 size_t sonde__format_decimal(uint64_t value, unsigned decimals, char *out)

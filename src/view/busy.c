@@ -16,6 +16,16 @@ static void settle(sonde__busy *busy, sonde__span span)
     busy->settled_end = span.end_ns;
 }
 
+/* Half of them at once, so that moving the rest costs little per span. */
+static void settle_half(sonde__busy *busy)
+{
+    size_t half = SONDE__BUSY_KEPT / 2;
+    for (size_t i = 0; i < half; i++)
+        settle(busy, busy->kept[i]);
+    memmove(busy->kept, busy->kept + half, (busy->count - half) * sizeof *busy->kept);
+    busy->count -= half;
+}
+
 void sonde__busy_add(sonde__busy *busy, uint64_t start_ns, uint64_t end_ns)
 {
     if (end_ns <= busy->settled_end)
@@ -35,13 +45,9 @@ void sonde__busy_add(sonde__busy *busy, uint64_t start_ns, uint64_t end_ns)
         next++;
     }
     if (next == first && busy->count == SONDE__BUSY_KEPT) {
-        settle(busy, busy->kept[0]);
-        memmove(busy->kept, busy->kept + 1, (busy->count - 1) * sizeof *busy->kept);
-        busy->count--;
-        if (first > 0) {
-            first--;
-            next--;
-        }
+        settle_half(busy);
+        sonde__busy_add(busy, start_ns, end_ns);
+        return;
     }
     memmove(busy->kept + first + 1, busy->kept + next, (busy->count - next) * sizeof *busy->kept);
     busy->kept[first] = (sonde__span){start_ns, end_ns};

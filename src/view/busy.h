@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long something was busy: the union of intervals that arrive roughly in the order of their
    ends, and the gaps between them. Exact while no interval reaches back behind more than
-   SONDE__BUSY_KEPT later ones. */
+   SONDE__BUSY_KEPT / 2 later ones. */
 #ifndef SONDE_VIEW_BUSY_H
 #define SONDE_VIEW_BUSY_H
 

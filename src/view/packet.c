@@ -40,25 +40,76 @@ static size_t put_stage(char *out, size_t len, const char *stage, bool with_laye
     return put(out, len, number, sonde__format_int(layer, number));
 }
 
-size_t sonde__packet_worker(sonde__text operation, sonde__text device, int64_t layer, char *out)
+typedef struct stage {
+    const char *part; /* of the operation's name */
+    const char *name;
+    bool with_layer;
+} stage;
+
+/* The first that fits; the last two are found in other ways. */
+static const stage stages[] = {
+    {"router", "router", false},        {"expert_selection", "router", false},
+    {"expert_ffn", "expert_ffn", true}, {"attention", "attention", true},
+    {"norm", "layernorm", true},        {"lm_head", "lm_head", false},
+    {NULL, "embedding", false},         {NULL, NULL, false},
+};
+enum { STAGE_EMBEDDING = 6, STAGE_NONE = 7 };
+
+static unsigned char find_stage(sonde__text operation)
 {
-    static const struct {
-        const char *part;
-        const char *stage;
-        bool with_layer;
-    } stages[] = {
-        {"router", "router", false},        {"expert_selection", "router", false},
-        {"expert_ffn", "expert_ffn", true}, {"attention", "attention", true},
-        {"norm", "layernorm", true},        {"lm_head", "lm_head", false},
-    };
+    if (sonde__text_is(operation, "embedding"))
+        return STAGE_EMBEDDING;
+    for (unsigned char i = 0; i < STAGE_EMBEDDING; i++)
+        if (contains(operation, stages[i].part))
+            return i;
+    return STAGE_NONE;
+}
+
+static size_t name_worker(unsigned char which, sonde__text operation, sonde__text device,
+                          int64_t layer, char *out)
+{
     size_t len = put(out, 0, device.data, device.len);
     len = put(out, len, "_", 1);
-    if (sonde__text_is(operation, "embedding"))
-        return put_stage(out, len, "embedding", false, layer);
-    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
-        if (contains(operation, stages[i].part))
-            return put_stage(out, len, stages[i].stage, stages[i].with_layer, layer);
-    return put(out, len, operation.data, operation.len);
+    if (which == STAGE_NONE)
+        return put(out, len, operation.data, operation.len);
+    return put_stage(out, len, stages[which].name, stages[which].with_layer, layer);
+}
+
+size_t sonde__packet_worker(sonde__text operation, sonde__text device, int64_t layer, char *out)
+{
+    return name_worker(find_stage(operation), operation, device, layer, out);
+}
+
+/* Looking for six words in a name costs more than the rest of a row; programs have few names. */
+static unsigned char known_stage(sonde__packet *packet)
+{
+    sonde__text operation = packet->operation;
+    if (operation.len == 0 || operation.len > SONDE__STAGE_OPERATION_MAX)
+        return find_stage(operation);
+    size_t at = (operation.len * 5 + (unsigned char)operation.data[0] * 3 +
+                 (unsigned char)operation.data[operation.len - 1]) %
+                SONDE__STAGES_KNOWN;
+    sonde__stage_memo *memo = &packet->memo[at];
+    if (memo->len != operation.len || memcmp(memo->operation, operation.data, operation.len) != 0) {
+        memo->len = (unsigned char)operation.len;
+        memo->stage = find_stage(operation);
+        memcpy(memo->operation, operation.data, operation.len);
+    }
+    return memo->stage;
+}
+
+void sonde__packet_name_worker(sonde__packet *packet)
+{
+    size_t len = name_worker(known_stage(packet), packet->operation, packet->device, packet->layer,
+                             packet->worker_text);
+    packet->worker = (sonde__text){packet->worker_text, len};
+}
+
+sonde__text sonde__packet_id_text(const sonde__packet *packet, char *out)
+{
+    if (packet->packet_id.data)
+        return packet->packet_id;
+    return (sonde__text){out, sonde__format_uint(packet->id, out)};
 }
 
 static sonde__text attr_text(const sonde_attr *attr)
@@ -94,9 +145,9 @@ static void take_packet_id(const sonde_attr *attr, sonde__packet *out)
     if (attr->type == SONDE_ATTR_STRING)
         out->packet_id = attr_text(attr);
     else if (attr->type == SONDE_ATTR_INT)
-        out->packet_id.len = sonde__format_int(attr->value.i, out->number);
+        out->packet_id = (sonde__text){out->number, sonde__format_int(attr->value.i, out->number)};
     else if (attr->type == SONDE_ATTR_UINT)
-        out->packet_id.len = sonde__format_uint(attr->value.u, out->number);
+        out->id = attr->value.u;
 }
 
 static void take_memory(const sonde_attr *attr, sonde__packet *out)
@@ -143,15 +194,12 @@ bool sonde__packet_of_record(const sonde_record *record, sonde__packet *out)
     out->target = (sonde__text){NULL, 0};
     out->memory_mb = 0;
     out->experts = 0;
-    out->packet_id = (sonde__text){out->number, 0};
+    out->packet_id = (sonde__text){NULL, 0};
+    out->id = record->id;
     for (size_t i = 0; i < record->attr_count; i++)
         take_attr(&record->attrs[i], out);
-    if (out->packet_id.len == 0)
-        out->packet_id = (sonde__text){out->number, sonde__format_uint(record->id, out->number)};
     out->worker = (sonde__text){record->worker, record->worker_len};
     if (record->worker_len == 0)
-        out->worker =
-            (sonde__text){out->worker_text, sonde__packet_worker(out->operation, out->device,
-                                                                 out->layer, out->worker_text)};
+        sonde__packet_name_worker(out);
     return true;
 }

@@ -28,45 +28,49 @@ const char *sonde__packet_column_name(sonde__packet_column column)
     return column_names[column];
 }
 
-static void put_decimal(sonde__buf *buf, uint64_t value, unsigned decimals)
+/* Rows are written into room that was reserved for the longest they can be. */
+static char *put_decimal(char *at, uint64_t value, unsigned decimals)
 {
-    char text[SONDE__DECIMAL_TEXT_MAX];
-    sonde__buf_append(buf, text, sonde__format_decimal(value, decimals, text));
+    return at + sonde__format_decimal(value, decimals, at);
 }
 
-static void put_text(sonde__buf *buf, sonde__text text)
+static char *put_text(char *at, sonde__text text)
 {
-    sonde__buf_char(buf, ',');
-    sonde__csv_text(buf, text.data, text.len);
+    *at++ = ',';
+    return at + sonde__csv_text_to(at, text.data, text.len);
 }
 
-static void put_memory(sonde__buf *buf, double megabytes)
+static char *put_memory(char *at, double megabytes)
 {
     bool sane = megabytes >= 0 && megabytes < 1e15;
-    sonde__buf_char(buf, ',');
-    put_decimal(buf, sane ? (uint64_t)(megabytes * 100 + 0.5) : 0, 2);
+    *at++ = ',';
+    return put_decimal(at, sane ? (uint64_t)(megabytes * 100 + 0.5) : 0, 2);
 }
 
 void sonde__packet_csv_write(sonde__buf *buf, const sonde__packet *packet)
 {
-    size_t texts = packet->device.len + packet->worker.len + packet->packet_id.len +
-                   packet->operation.len + packet->error.len;
-    if (!sonde__buf_reserve(buf, NUMBERS_BYTES + 2 * texts + 10))
+    char number[SONDE__PACKET_NUMBER_BYTES];
+    sonde__text id = sonde__packet_id_text(packet, number);
+    size_t texts = packet->device.len + packet->worker.len + id.len + packet->operation.len +
+                   packet->error.len;
+    if (!sonde__buf_reserve(buf, NUMBERS_BYTES + 2 * texts + 2 * 5))
         return;
-    char layer[SONDE__INT_TEXT_MAX];
-    put_decimal(buf, (packet->end_ns + 500) / 1000, 6);
-    put_text(buf, packet->device);
-    put_text(buf, packet->worker);
-    sonde__buf_char(buf, ',');
-    put_decimal(buf, packet->duration_ns, 6);
-    put_text(buf, packet->packet_id);
-    sonde__buf_char(buf, ',');
-    sonde__buf_append(buf, layer, sonde__format_int(packet->layer, layer));
-    put_text(buf, packet->operation);
-    packet->success ? sonde__buf_append(buf, ",True", 5) : sonde__buf_append(buf, ",False", 6);
-    put_memory(buf, packet->memory_mb);
-    put_text(buf, packet->error);
-    sonde__buf_char(buf, '\n');
+    char *at = buf->data + buf->len;
+    at = put_decimal(at, (packet->end_ns + 500) / 1000, 6);
+    at = put_text(at, packet->device);
+    at = put_text(at, packet->worker);
+    *at++ = ',';
+    at = put_decimal(at, packet->duration_ns, 6);
+    at = put_text(at, id);
+    *at++ = ',';
+    at += sonde__format_int(packet->layer, at);
+    at = put_text(at, packet->operation);
+    memcpy(at, packet->success ? ",True" : ",False", 6);
+    at += packet->success ? 5 : 6;
+    at = put_memory(at, packet->memory_mb);
+    at = put_text(at, packet->error);
+    *at++ = '\n';
+    buf->len = (size_t)(at - buf->data);
 }
 
 /* A byte-order mark, as spreadsheets write it, is no part of the first name. */
@@ -241,8 +245,6 @@ sonde__row_state sonde__packet_csv_read(const sonde__packet_columns *columns,
     out->experts = 0;
     out->worker = field_of(columns, row, SONDE__COLUMN_WORKER);
     if (out->worker.len == 0)
-        out->worker =
-            (sonde__text){out->worker_text, sonde__packet_worker(out->operation, out->device,
-                                                                 out->layer, out->worker_text)};
+        sonde__packet_name_worker(out);
     return SONDE__ROW_OK;
 }

@@ -45,6 +45,7 @@ struct sonde__session_files {
     sonde__buf compact;
     sonde__buf pretty;
     sonde__tally tally;
+    sonde__packet packet;
     uint64_t csv_bytes;
     uint64_t open;
     uint64_t refreshed_ns;
@@ -217,10 +218,9 @@ sonde_status sonde__session_files_open(const char *journal, sonde__session_files
 
 static void take_record(sonde__session_files *files, const sonde_record *record)
 {
-    sonde__packet packet;
-    if (sonde__packet_of_record(record, &packet)) {
-        sonde__packet_csv_write(&files->rows, &packet);
-        sonde__tally_add(&files->tally, &packet);
+    if (sonde__packet_of_record(record, &files->packet)) {
+        sonde__packet_csv_write(&files->rows, &files->packet);
+        sonde__tally_add(&files->tally, &files->packet);
     } else if (record->kind == SONDE_RECORD_OPEN) {
         files->open++;
     }

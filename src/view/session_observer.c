@@ -13,8 +13,9 @@
 
 enum { RECORDS_PER_PASS = 512 }; /* about 0.2 ms: what a full ring may have to wait for */
 
-#define LOOK_NS 1000000000u /* how often to look for what other processes of the session recorded \
-                             */
+#define LOOK_NS                                                                       \
+    1000000000u /* how often to look for what other processes of the session recorded \
+                 */
 
 typedef struct observation {
     sonde__session_files *files;

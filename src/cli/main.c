@@ -11,17 +11,13 @@ extern const sonde__command sonde__command_analyze;
 extern const sonde__command sonde__command_capture;
 extern const sonde__command sonde__command_doctor;
 extern const sonde__command sonde__command_check;
+extern const sonde__command sonde__command_run;
 extern const sonde__command sonde__command_version;
 extern const sonde__command sonde__command_help;
 
 const sonde__command *const sonde__commands[] = {
-    &sonde__command_analyze,
-    &sonde__command_capture,
-    &sonde__command_doctor,
-    &sonde__command_check,
-    &sonde__command_version,
-    &sonde__command_help,
-    NULL,
+    &sonde__command_run,   &sonde__command_analyze, &sonde__command_capture, &sonde__command_doctor,
+    &sonde__command_check, &sonde__command_version, &sonde__command_help,    NULL,
 };
 
 const sonde__command *sonde__command_find(const char *name)

@@ -5,6 +5,7 @@
 
 #include "sonde/attr.h"
 #include "sonde/capture.h"
+#include "sonde/logger.h"
 #include "sonde/name.h"
 #include "sonde/reader.h"
 #include "sonde/session.h"

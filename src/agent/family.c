@@ -170,9 +170,8 @@ static bool add_one(pid_t pid, sonde__family *out)
         return false;
     uint64_t tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
     out->threads += stat.threads;
-    out->cpu_ns += (stat.user_ticks + stat.system_ticks + stat.children_user_ticks +
-                    stat.children_system_ticks) *
-                   tick_ns;
+    out->user_ns += (stat.user_ticks + stat.children_user_ticks) * tick_ns;
+    out->system_ns += (stat.system_ticks + stat.children_system_ticks) * tick_ns;
     note_name(out, pid, text);
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     len = read_text(path, text, sizeof text);

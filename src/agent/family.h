@@ -23,7 +23,8 @@ typedef struct sonde__relative {
 typedef struct sonde__family {
     size_t processes;
     uint64_t threads;
-    uint64_t cpu_ns; /* of the living, with the children they have waited for */
+    uint64_t user_ns; /* of the living, with the children they have waited for */
+    uint64_t system_ns;
     uint64_t rss_bytes;
     uint64_t read_bytes; /* from and to disks; of those that may be read */
     uint64_t written_bytes;

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     SEGMENT_BYTES = 1 << 20, /* one thread records, a few times a second */
@@ -188,4 +189,9 @@ void sonde__run_session_close(sonde__run_session *self, sonde__run_report *repor
     sonde_recover(dir, NULL, NULL); /* those of the command that died without closing */
     sonde__session_files_close(self->files, &report->files);
     sonde_capture_close(self->capture);
+    if (report->launch_error) { /* nothing ran: no session is better than an empty one */
+        unlink(report->csv);
+        unlink(report->json);
+        unlink(report->journal);
+    }
 }

@@ -72,8 +72,8 @@ static void note_totals(supervisor *self)
     sonde__run_report *report = self->report;
     struct rusage own;
     report->duration_ns = sonde__clock_monotonic_ns() - self->start_mono_ns;
-    report->user_ns = self->reaped_user_ns;
-    report->system_ns = self->reaped_system_ns + report->last.cpu_ns;
+    report->user_ns = self->reaped_user_ns + report->last.user_ns;
+    report->system_ns = self->reaped_system_ns + report->last.system_ns;
     report->read_bytes = self->reaped_read_bytes + report->last.read_bytes;
     report->written_bytes = self->reaped_written_bytes + report->last.written_bytes;
     sonde__own_group_read(&self->group, &report->group);
@@ -201,6 +201,7 @@ static void run_command(supervisor *self, int signal_fd, const sigset_t *mask)
         report->exit_code = exit_code_of(report->launch_error);
         return;
     }
+    report->peak_processes = report->peak_threads = 1; /* it was there, however short */
     take_sample(self); /* at once, so that a command of some milliseconds has one */
     watch(self, signal_fd);
     sonde__family_look(getpid(), &report->last);

@@ -103,14 +103,17 @@ static void write_totals(sonde__json *json, const sonde__tally *tally)
     sonde__json_member_double(json, "igpu_utilization", share((double)igpu, packets));
 }
 
+/* Which experts were chosen, where packets say so; else how often operations on experts ran, by
+   layer, as the original counted. */
 static void write_experts(sonde__json *json, const sonde__tally *tally)
 {
+    const sonde__group_table *table =
+        tally->experts.count > 0 ? &tally->experts : &tally->expert_layers;
     sonde__json_key(json, "expert_selection_distribution");
     sonde__json_begin_object(json);
-    for (size_t i = 0; i < tally->experts.count; i++) {
-        const sonde__group *expert = tally->experts.groups[i];
-        sonde__json_key_n(json, expert->name.data, expert->name.len);
-        sonde__json_uint(json, expert->count);
+    for (size_t i = 0; i < table->count; i++) {
+        sonde__json_key_n(json, table->groups[i]->name.data, table->groups[i]->name.len);
+        sonde__json_uint(json, table->groups[i]->count);
     }
     sonde__json_end_object(json);
 }

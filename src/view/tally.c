@@ -22,6 +22,7 @@ void sonde__tally_free(sonde__tally *tally)
     for (int by = 0; by < SONDE__BY_COUNT; by++)
         sonde__group_table_free(&tally->by[by]);
     sonde__group_table_free(&tally->experts);
+    sonde__group_table_free(&tally->expert_layers);
 }
 
 /* Packets arrive by their ends: one that began before the last end of the other device ran beside
@@ -39,9 +40,9 @@ static void count_contention(sonde__tally *tally, uint64_t start_ns, uint64_t en
         *mine = end_ns;
 }
 
-static void count_text(sonde__tally *tally, const char *text, size_t len)
+static void count_text(sonde__group_table *table, const char *text, size_t len)
 {
-    sonde__group *group = sonde__group_get(&tally->experts, (sonde__text){text, len}, 0);
+    sonde__group *group = sonde__group_get(table, (sonde__text){text, len}, 0);
     if (group)
         group->count++;
 }
@@ -53,7 +54,7 @@ static void count_experts(sonde__tally *tally, const sonde__packet *packet)
     char text[SONDE__WORKER_TEXT_MAX + 32];
     for (unsigned i = 0; i < packet->experts; i++) {
         memcpy(text, "expert_", 7);
-        count_text(tally, text, 7 + sonde__format_int(packet->expert[i], text + 7));
+        count_text(&tally->experts, text, 7 + sonde__format_int(packet->expert[i], text + 7));
     }
     sonde__text operation = packet->operation;
     if (packet->experts > 0 || operation.len > SONDE__WORKER_TEXT_MAX)
@@ -61,7 +62,7 @@ static void count_experts(sonde__tally *tally, const sonde__packet *packet)
     memcpy(text, operation.data, operation.len);
     memcpy(text + operation.len, "_layer_", 7);
     size_t len = operation.len + 7;
-    count_text(tally, text, len + sonde__format_int(packet->layer, text + len));
+    count_text(&tally->expert_layers, text, len + sonde__format_int(packet->layer, text + len));
 }
 
 static void add_to(sonde__tally *tally, sonde__tally_by by, sonde__text name,

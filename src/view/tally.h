@@ -36,7 +36,8 @@ typedef struct sonde__tally {
     uint64_t unplaced; /* packets that no memory was left to group */
     sonde__busy busy;  /* of any device */
     sonde__group_table by[SONDE__BY_COUNT];
-    sonde__group_table experts; /* counts only */
+    sonde__group_table experts;       /* expert_N, by packets that say which; counts only */
+    sonde__group_table expert_layers; /* OPERATION_layer_N, by names; counts only */
 } sonde__tally;
 
 /* tables: bits by sonde__tally_by; activity and device are always kept. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The peer of bench_capture: psutil reads the set that Flowcept captures. For each line "N" on standard input it
 takes N readings and answers with the nanoseconds per reading; the line "socket" opens a TCP socket."""
 import socket

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ALIVE_PAGE_BYTES = 4096 };
@@ -25,7 +24,7 @@ static bool is_wanted(const sonde_capture *capture, const sonde__source *source)
 
 static void close_source(sonde__active_source *active)
 {
-    if (active->open_status == SONDE_OK) {
+    if (active->source && active->open_status == SONDE_OK) {
         if (active->source->close)
             active->source->close(active->state);
         sonde__kernel_file_close(&active->file);
@@ -77,8 +76,9 @@ static void mark_expected(sonde_capture *capture, const sonde__source *source)
 {
     const sonde__range *range = source->fields;
     for (unsigned i = 0; i < SONDE__SOURCE_RANGES && range[i].last > 0; i++)
-        memset(&capture->initial_status[range[i].first], SONDE_EABSENT,
-               (size_t)(range[i].last - range[i].first) + 1);
+        for (unsigned field = range[i].first; field <= (unsigned)range[i].last; field++)
+            if (!source->reports || source->reports(&capture->host, (sonde_field)field))
+                capture->initial_status[field] = SONDE_EABSENT;
 }
 
 static void open_sources(sonde_capture *capture)
@@ -104,15 +104,19 @@ static void retry_sources(sonde_capture *capture)
     }
 }
 
+/* Keeps what was known when the file cannot be read now: machines seldom lose memory. */
 static void read_memory_total(sonde__host *host)
 {
-    sonde__kernel_file file;
-    if (sonde__host_open_file(host, "/proc/meminfo", SONDE__FILE_WHOLE, &file) != SONDE_OK)
-        return;
+    sonde__kernel_file file = SONDE__KERNEL_FILE_NONE;
     sonde__meminfo info = {0};
-    if (sonde__kernel_file_read(&file, &host->text) == SONDE_OK)
+    sonde_status status = sonde__host_open_file(host, "/proc/meminfo", SONDE__FILE_WHOLE, &file);
+    if (status == SONDE_OK)
+        status = sonde__kernel_file_read(&file, &host->text);
+    if (status == SONDE_OK)
         sonde__parse_meminfo(host->text.data, host->text.len, &info);
-    host->memory_total_bytes = info.bytes[SONDE__MEM_TOTAL];
+    if (info.bytes[SONDE__MEM_TOTAL] > 0)
+        host->memory_total_bytes = info.bytes[SONDE__MEM_TOTAL];
+    host->memory_status = status == SONDE_OK ? SONDE_EBADDATA : status;
     sonde__kernel_file_close(&file);
 }
 
@@ -190,12 +194,8 @@ static sonde_status find_process(sonde__host *host)
     }
     if (host->pid == 0)
         return SONDE_OK;
-    char path[SONDE__ROOT_BYTES + 32];
-    struct stat info;
-    if (!sonde__host_path(host, path, sizeof path, "/proc/%d", (int)host->pid))
-        return SONDE_EINVAL;
     host->self = host->live && host->pid == getpid();
-    return stat(path, &info) == 0 ? SONDE_OK : SONDE_EGONE;
+    return sonde__host_process_exists(host) ? SONDE_OK : SONDE_EGONE;
 }
 
 static sonde_status take_paths(sonde__host *host, const char *const *paths)

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 bool sonde__host_path(const sonde__host *host, char *out, size_t cap, const char *format, ...)
 {
@@ -20,14 +21,26 @@ sonde_status sonde__host_open_file(const sonde__host *host, const char *path,
                                    sonde__kernel_file_kind kind, sonde__kernel_file *file)
 {
     char full[SONDE__ROOT_BYTES + 128];
+    bool of_process = path[0] != '/';
     bool fits;
-    if (path[0] == '/')
+    if (!of_process)
         fits = sonde__host_path(host, full, sizeof full, "%s", path);
     else if (host->pid == 0)
         fits = sonde__host_path(host, full, sizeof full, "/proc/self/%s", path);
     else
         fits = sonde__host_path(host, full, sizeof full, "/proc/%d/%s", (int)host->pid, path);
-    return fits ? sonde__kernel_file_open(file, full, kind) : SONDE_ELIMIT;
+    sonde_status status = fits ? sonde__kernel_file_open(file, full, kind) : SONDE_ELIMIT;
+    if (of_process && status == SONDE_EABSENT && !sonde__host_process_exists(host))
+        return SONDE_EGONE;
+    return status;
+}
+
+bool sonde__host_process_exists(const sonde__host *host)
+{
+    char path[SONDE__ROOT_BYTES + 32];
+    return host->pid == 0 ||
+           (sonde__host_path(host, path, sizeof path, "/proc/%d", (int)host->pid) &&
+            access(path, F_OK) == 0);
 }
 
 void sonde__set_process_cpu(sonde__host *host, sonde_telemetry *out, double user_s, double system_s)

@@ -41,16 +41,26 @@ sonde_status sonde__kernel_file_open(sonde__kernel_file *file, const char *path,
     return status;
 }
 
-bool sonde__kernel_file_is_ours(const sonde__kernel_file *file)
+/* The folder of an ended process's descriptors cannot be asked for its identity; nobody but us
+   would have such a thing open. */
+sonde_status sonde__kernel_file_check(const sonde__kernel_file *file)
 {
     struct stat now;
-    return file->fd >= 0 && fstat(file->fd, &now) == 0 && now.st_dev == file->device &&
-           now.st_ino == file->inode;
+    if (file->fd < 0)
+        return SONDE_EIO;
+    if (fstat(file->fd, &now) != 0)
+        return errno == ENOENT || errno == ESRCH ? SONDE_EGONE : SONDE_EIO;
+    return now.st_dev == file->device && now.st_ino == file->inode ? SONDE_OK : SONDE_EIO;
+}
+
+bool sonde__kernel_file_is_ours(const sonde__kernel_file *file)
+{
+    return sonde__kernel_file_check(file) == SONDE_OK;
 }
 
 void sonde__kernel_file_close(sonde__kernel_file *file)
 {
-    if (sonde__kernel_file_is_ours(file))
+    if (sonde__kernel_file_check(file) != SONDE_EIO)
         close(file->fd);
     file->fd = -1;
 }

@@ -42,7 +42,11 @@ void sonde__kernel_file_close(sonde__kernel_file *file);
    outgrew it; otherwise allocates nothing. EGONE when the process behind the file has ended. */
 sonde_status sonde__kernel_file_read(const sonde__kernel_file *file, sonde__buf *buf);
 
-/* True when the descriptor still is what was opened. */
+/* Whether the descriptor still is what was opened: OK; EGONE when the process behind it has ended;
+   EIO when it is closed or something else by now. */
+sonde_status sonde__kernel_file_check(const sonde__kernel_file *file);
+
+/* True when the check says OK. */
 bool sonde__kernel_file_is_ours(const sonde__kernel_file *file);
 
 #endif

@@ -32,7 +32,7 @@ sonde_status sonde__net_row_add(sonde__rows *rows, const char *name, const uint6
 {
     sonde__row *row = sonde__rows_add(rows, name);
     if (!row)
-        return SONDE_ELIMIT;
+        return rows->status;
     for (unsigned i = 0; i < SONDE__NET_COUNTERS; i++) {
         row->value[i].u = counter[i];
         row->status[i] = (int8_t)status;

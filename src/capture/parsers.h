@@ -15,9 +15,10 @@ enum {
     SONDE__NET_NAME_BYTES = 16,  /* the kernel's IFNAMSIZ */
 };
 
-/* /proc/stat: the line "cpu" (id -1) and the lines "cpuN". */
+/* /proc/stat: the line "cpu" and the lines "cpuN". */
+enum { SONDE__CPU_TOTAL = -1, SONDE__CPU_UNKNOWN = -2 };
 typedef struct sonde__cpu_line {
-    int id;
+    int id;           /* N, or one of the above; UNKNOWN: a line whose number is garbled */
     unsigned columns; /* times found; older kernels have fewer; 0: the line is garbled */
     uint64_t ticks[SONDE__CPU_TIMES];
 } sonde__cpu_line;
@@ -59,8 +60,8 @@ sonde_status sonde__parse_vmstat(const char *text, size_t len, uint64_t *in, uin
    ms. */
 typedef struct sonde__disk_line {
     const char *name; /* within the text */
-    size_t name_len;
-    bool garbled;
+    size_t name_len;  /* 0: not even the name could be read */
+    bool garbled;     /* counters are 0 */
     uint64_t counter[SONDE__DISK_COUNTERS];
 } sonde__disk_line;
 bool sonde__diskstats_next(sonde__scan *scan, sonde__disk_line *out);
@@ -71,8 +72,8 @@ bool sonde__is_partition(const char *name, size_t len, const char *disk, size_t 
 /* /proc/net/dev and RTM_NEWSTATS messages, counters in psutil's order: bytes sent, bytes received,
    packets sent, packets received, errors in, errors out, drops in, drops out. */
 typedef struct sonde__net_line {
-    const char *name;
-    size_t name_len;
+    const char *name; /* within the text */
+    size_t name_len;  /* 0: not even the name could be read */
     bool garbled;
     uint64_t counter[SONDE__NET_COUNTERS];
 } sonde__net_line;

@@ -20,43 +20,41 @@ typedef struct frequency_state {
     double fixed_mhz;
 } frequency_state;
 
-/* "2445.432\n" after the colon: an integer, a point, decimals. */
+/* " 2445.432\n": a whole number, or with a point and decimals. */
 static bool scan_decimal(sonde__scan *scan, double *out)
 {
     uint64_t whole, decimals = 0;
     double scale = 1;
-    if (!sonde__scan_uint(scan, &whole))
+    sonde__scan_blanks(scan);
+    if (!sonde__scan_digits(scan, &whole))
         return false;
     if (*scan->at == '.') {
-        scan->at++;
-        const char *start = scan->at;
-        if (!sonde__scan_uint(scan, &decimals))
+        const char *start = ++scan->at;
+        if (!sonde__scan_digits(scan, &decimals))
             return false;
         for (const char *at = start; at < scan->at; at++)
             scale *= 10;
     }
     *out = (double)whole + (double)decimals / scale;
-    return true;
+    return *scan->at == '\n' || *scan->at == ' ';
 }
 
 sonde_status sonde__cpuinfo_mhz(const char *text, size_t len, double *mhz)
 {
     sonde__scan scan = sonde__scan_of(text, len), line;
     double sum = 0, one;
-    unsigned count = 0, garbled = 0;
+    unsigned count = 0;
     while (sonde__scan_line(&scan, &line)) {
         if (!sonde__scan_literal(&line, "cpu MHz", 7))
             continue;
         sonde__scan_blanks(&line);
-        if (sonde__scan_literal(&line, ":", 1) && scan_decimal(&line, &one)) {
-            sum += one;
-            count++;
-        } else {
-            garbled++;
-        }
+        if (!sonde__scan_literal(&line, ":", 1) || !scan_decimal(&line, &one))
+            return SONDE_EBADDATA;
+        sum += one;
+        count++;
     }
     if (count == 0)
-        return garbled ? SONDE_EBADDATA : SONDE_EABSENT;
+        return SONDE_EABSENT;
     *mhz = sum / count;
     return SONDE_OK;
 }
@@ -142,12 +140,12 @@ static sonde_status open_policies(const sonde__host *host, frequency_state *stat
     DIR *dir = opendir(path);
     if (!dir)
         return SONDE_EABSENT;
-    sonde_status status = SONDE_EABSENT;
-    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+    sonde_status status = SONDE_OK;
+    for (struct dirent *entry; status == SONDE_OK && (entry = readdir(dir)) != NULL;)
         if (strncmp(entry->d_name, "policy", 6) == 0)
             status = add_policy(host, state, entry->d_name);
     closedir(dir);
-    return state->policies > 0 ? SONDE_OK : status;
+    return status == SONDE_OK && state->policies == 0 ? SONDE_EABSENT : status;
 }
 
 static bool has_cpufreq(const sonde__host *host)
@@ -173,10 +171,11 @@ static sonde_status frequency_open(sonde__host *host, void *opaque)
         return SONDE_OK;
     }
     sonde__kernel_file_close(&state->cpuinfo);
-    status = open_policies(host, state);
-    if (status != SONDE_OK)
-        frequency_close(state);
-    return status;
+    sonde_status other = open_policies(host, state);
+    if (other == SONDE_OK)
+        return SONDE_OK;
+    frequency_close(state);
+    return other == SONDE_EABSENT ? status : other; /* why neither could be read */
 }
 
 const sonde__source sonde__source_proc_cpuinfo = {

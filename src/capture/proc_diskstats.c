@@ -10,18 +10,28 @@
 
 enum { SECTOR_BYTES = 512 };
 
-/* Columns of a stat line in the kernel's order, and where psutil's order has them. */
+/* Columns of a stat line in the kernel's order (sectors as bytes), and where psutil's order has
+   them. */
 static void order_counters(const uint64_t column[11], uint64_t *counter)
 {
     counter[0] = column[0];
     counter[1] = column[4];
-    counter[2] = column[2] * SECTOR_BYTES;
-    counter[3] = column[6] * SECTOR_BYTES;
+    counter[2] = column[2];
+    counter[3] = column[6];
     counter[4] = column[3];
     counter[5] = column[7];
     counter[6] = column[1];
     counter[7] = column[5];
     counter[8] = column[9];
+}
+
+/* Sectors as bytes; false when that many cannot be. */
+static bool scale_sectors(uint64_t *sectors)
+{
+    if (*sectors > UINT64_MAX / SECTOR_BYTES)
+        return false;
+    *sectors *= SECTOR_BYTES;
+    return true;
 }
 
 /* The counters of a line, all 0 when they are not what they should be. */
@@ -33,32 +43,41 @@ static bool scan_counters(sonde__scan *line, uint64_t *counter)
     while (count < 11 && sonde__scan_uint(line, &column[count]))
         count++;
     if (count == 11) {
+        if (!scale_sectors(&column[2]) || !scale_sectors(&column[6]))
+            return false;
         order_counters(column, counter);
         return true;
     }
     sonde__scan_blanks(line);
-    if (count != 4 || line->at == line->end || *line->at != '\n')
+    if (count != 4 || line->at == line->end || *line->at != '\n' || !scale_sectors(&column[1]) ||
+        !scale_sectors(&column[3]))
         return false;
     counter[0] = column[0];
     counter[1] = column[2];
-    counter[2] = column[1] * SECTOR_BYTES;
-    counter[3] = column[3] * SECTOR_BYTES;
+    counter[2] = column[1];
+    counter[3] = column[3];
     return true;
 }
 
 bool sonde__diskstats_next(sonde__scan *scan, sonde__disk_line *out)
 {
+    if (scan->at == scan->end)
+        return false;
     sonde__scan line;
     uint64_t major, minor;
-    while (sonde__scan_line(scan, &line)) {
-        if (!sonde__scan_uint(&line, &major) || !sonde__scan_uint(&line, &minor) ||
-            !sonde__scan_word(&line, &out->name, &out->name_len) ||
-            out->name_len >= SONDE__DISK_NAME_BYTES)
-            continue;
-        out->garbled = !scan_counters(&line, out->counter);
+    *out = (sonde__disk_line){.name = scan->at, .garbled = true};
+    if (!sonde__scan_line(scan, &line)) { /* cut off */
+        scan->at = scan->end;
         return true;
     }
-    return false;
+    if (!sonde__scan_uint(&line, &major) || !sonde__scan_uint(&line, &minor) ||
+        !sonde__scan_word(&line, &out->name, &out->name_len))
+        return true;
+    if (out->name_len < SONDE__DISK_NAME_BYTES)
+        out->garbled = !scan_counters(&line, out->counter);
+    else
+        out->name_len = 0;
+    return true;
 }
 
 sonde_status sonde__parse_block_stat(const char *text, size_t len, uint64_t *counter)
@@ -93,7 +112,7 @@ bool sonde__is_idle_virtual(const sonde__disk_line *line)
     uint64_t any = 0;
     for (unsigned i = 0; i < SONDE__DISK_COUNTERS; i++)
         any |= line->counter[i];
-    return is_virtual && any == 0;
+    return is_virtual && any == 0 && !line->garbled;
 }
 
 typedef struct diskstats_state {
@@ -106,7 +125,7 @@ static sonde_status add_row(diskstats_state *state, const sonde__disk_line *line
         return SONDE_ENOMEM;
     sonde__row *row = sonde__rows_add(rows, "");
     if (!row)
-        return SONDE_ELIMIT;
+        return rows->status;
     for (unsigned i = 0; i < SONDE__DISK_COUNTERS; i++) {
         row->value[i].u = line->counter[i];
         row->status[i] = line->garbled ? SONDE_EBADDATA : SONDE_OK;
@@ -122,9 +141,10 @@ static sonde_status diskstats_read(sonde__host *host, void *opaque, sonde_teleme
     sonde__rows *rows = &out->table[SONDE_TABLE_DISKS];
     sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
     sonde__disk_line line;
-    while (status == SONDE_OK && sonde__diskstats_next(&scan, &line)) {
+    while (sonde__diskstats_next(&scan, &line)) {
         sonde__disk_sum_add(&sum, &line);
-        if (host->level == SONDE_LEVEL_FULL && (host->idle_disks || !sonde__is_idle_virtual(&line)))
+        if (status == SONDE_OK && host->level == SONDE_LEVEL_FULL && line.name_len > 0 &&
+            (host->idle_disks || !sonde__is_idle_virtual(&line)))
             status = add_row(state, &line, rows);
     }
     sonde__names_apply(&state->names, rows);

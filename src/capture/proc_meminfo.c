@@ -6,6 +6,9 @@
 #include "capture/parsers.h"
 #include "capture/source.h"
 
+/* More is garbled; so the sum of four values cannot overflow. */
+#define KILOBYTES_MAX (UINT64_MAX / 4096)
+
 typedef struct meminfo_key {
     const char *text;
     unsigned len;
@@ -33,7 +36,7 @@ static const meminfo_key keys[SONDE__MEM_COUNT] = {
 static void take_value(sonde__scan *line, unsigned which, sonde__meminfo *out)
 {
     uint64_t kilobytes;
-    if (sonde__scan_uint(line, &kilobytes) && kilobytes <= UINT64_MAX / 1024) {
+    if (sonde__scan_uint(line, &kilobytes) && kilobytes <= KILOBYTES_MAX) {
         out->bytes[which] = kilobytes * 1024;
         out->known |= 1u << which;
     } else {
@@ -69,69 +72,85 @@ void sonde__parse_meminfo(const char *text, size_t len, sonde__meminfo *out)
     }
 }
 
-static bool knows(const sonde__meminfo *info, unsigned which)
+#define BIT(which) (1u << SONDE__MEM_##which)
+
+/* OK when all of these are known and none of the optional ones, which count as 0 where the kernel
+   does not have them, is garbled; otherwise why not. */
+static sonde_status need(const sonde__meminfo *info, unsigned needed, unsigned optional)
 {
-    return info->known & (1u << which);
+    if (info->garbled & (needed | optional))
+        return SONDE_EBADDATA;
+    return (info->known & needed) == needed ? SONDE_OK : SONDE_EABSENT;
 }
 
-static void set_if_known(sonde_telemetry *out, sonde_field field, const sonde__meminfo *info,
-                         unsigned which)
+static void set_value(sonde_telemetry *out, sonde_field field, const sonde__meminfo *info,
+                      unsigned which)
 {
-    if (knows(info, which))
-        sonde__set_uint(out, field, info->bytes[which]);
-    else if (info->garbled & (1u << which))
-        out->status[field] = SONDE_EBADDATA;
+    out->value[field].u = info->bytes[which];
+    out->status[field] = (int8_t)need(info, 1u << which, 0);
 }
 
 static void set_available(sonde_telemetry *out, const sonde__meminfo *info)
 {
-    if (!knows(info, SONDE__MEM_TOTAL) || !knows(info, SONDE__MEM_AVAILABLE))
-        return;
     uint64_t total = info->bytes[SONDE__MEM_TOTAL];
     uint64_t available = info->bytes[SONDE__MEM_AVAILABLE];
-    if (available > total && knows(info, SONDE__MEM_FREE))
+    set_value(out, SONDE_FIELD_MEMORY_AVAILABLE, info, SONDE__MEM_AVAILABLE);
+    sonde_status status = need(info, BIT(TOTAL) | BIT(AVAILABLE), 0);
+    if (status == SONDE_OK && available > total) {
+        status = need(info, BIT(FREE), 0);
         available = info->bytes[SONDE__MEM_FREE];
-    sonde__set_uint(out, SONDE_FIELD_MEMORY_AVAILABLE, available);
-    if (total > 0 && available <= total)
+        if (status == SONDE_OK)
+            sonde__set_uint(out, SONDE_FIELD_MEMORY_AVAILABLE, available);
+    }
+    if (status == SONDE_OK && (total == 0 || available > total))
+        status = SONDE_EBADDATA;
+    out->status[SONDE_FIELD_MEMORY_PERCENT] = (int8_t)status;
+    if (status == SONDE_OK)
         sonde__set_double(out, SONDE_FIELD_MEMORY_PERCENT,
                           sonde__percent((double)(total - available), (double)total));
 }
 
+static void set_used(sonde_telemetry *out, const sonde__meminfo *info)
+{
+    uint64_t total = info->bytes[SONDE__MEM_TOTAL], free = info->bytes[SONDE__MEM_FREE];
+    uint64_t cached = info->bytes[SONDE__MEM_CACHED] + info->bytes[SONDE__MEM_SRECLAIMABLE];
+    uint64_t other = free + cached + info->bytes[SONDE__MEM_BUFFERS];
+    out->value[SONDE_FIELD_MEMORY_CACHED].u = cached;
+    out->status[SONDE_FIELD_MEMORY_CACHED] = (int8_t)need(info, BIT(CACHED), BIT(SRECLAIMABLE));
+    sonde_status status =
+        need(info, BIT(TOTAL) | BIT(FREE) | BIT(CACHED), BIT(SRECLAIMABLE) | BIT(BUFFERS));
+    if (status == SONDE_OK && free > total)
+        status = SONDE_EBADDATA;
+    out->value[SONDE_FIELD_MEMORY_USED].u = other <= total ? total - other : total - free;
+    out->status[SONDE_FIELD_MEMORY_USED] = (int8_t)status;
+}
+
 static void set_virtual(sonde_telemetry *out, const sonde__meminfo *info)
 {
-    set_if_known(out, SONDE_FIELD_MEMORY_TOTAL, info, SONDE__MEM_TOTAL);
-    set_if_known(out, SONDE_FIELD_MEMORY_FREE, info, SONDE__MEM_FREE);
-    set_if_known(out, SONDE_FIELD_MEMORY_ACTIVE, info, SONDE__MEM_ACTIVE);
-    set_if_known(out, SONDE_FIELD_MEMORY_INACTIVE, info, SONDE__MEM_INACTIVE);
-    set_if_known(out, SONDE_FIELD_MEMORY_BUFFERS, info, SONDE__MEM_BUFFERS);
-    set_if_known(out, SONDE_FIELD_MEMORY_SHARED, info, SONDE__MEM_SHMEM);
-    set_if_known(out, SONDE_FIELD_MEMORY_SLAB, info, SONDE__MEM_SLAB);
-    set_if_known(out, SONDE_FIELD_MEMORY_AVAILABLE, info, SONDE__MEM_AVAILABLE);
+    set_value(out, SONDE_FIELD_MEMORY_TOTAL, info, SONDE__MEM_TOTAL);
+    set_value(out, SONDE_FIELD_MEMORY_FREE, info, SONDE__MEM_FREE);
+    set_value(out, SONDE_FIELD_MEMORY_ACTIVE, info, SONDE__MEM_ACTIVE);
+    set_value(out, SONDE_FIELD_MEMORY_INACTIVE, info, SONDE__MEM_INACTIVE);
+    set_value(out, SONDE_FIELD_MEMORY_BUFFERS, info, SONDE__MEM_BUFFERS);
+    set_value(out, SONDE_FIELD_MEMORY_SHARED, info, SONDE__MEM_SHMEM);
+    set_value(out, SONDE_FIELD_MEMORY_SLAB, info, SONDE__MEM_SLAB);
     set_available(out, info);
-    uint64_t cached = info->bytes[SONDE__MEM_CACHED] + info->bytes[SONDE__MEM_SRECLAIMABLE];
-    if (!knows(info, SONDE__MEM_CACHED))
-        return;
-    sonde__set_uint(out, SONDE_FIELD_MEMORY_CACHED, cached);
-    if (!knows(info, SONDE__MEM_TOTAL) || !knows(info, SONDE__MEM_FREE))
-        return;
-    uint64_t total = info->bytes[SONDE__MEM_TOTAL], free = info->bytes[SONDE__MEM_FREE];
-    uint64_t other = free + cached + info->bytes[SONDE__MEM_BUFFERS];
-    if (other <= total)
-        sonde__set_uint(out, SONDE_FIELD_MEMORY_USED, total - other);
-    else if (free <= total)
-        sonde__set_uint(out, SONDE_FIELD_MEMORY_USED, total - free);
+    set_used(out, info);
 }
 
 static void set_swap(sonde_telemetry *out, const sonde__meminfo *info)
 {
-    set_if_known(out, SONDE_FIELD_SWAP_TOTAL, info, SONDE__MEM_SWAP_TOTAL);
-    set_if_known(out, SONDE_FIELD_SWAP_FREE, info, SONDE__MEM_SWAP_FREE);
     uint64_t total = info->bytes[SONDE__MEM_SWAP_TOTAL], free = info->bytes[SONDE__MEM_SWAP_FREE];
-    if (!knows(info, SONDE__MEM_SWAP_TOTAL) || !knows(info, SONDE__MEM_SWAP_FREE) || free > total)
-        return;
-    sonde__set_uint(out, SONDE_FIELD_SWAP_USED, total - free);
-    sonde__set_double(out, SONDE_FIELD_SWAP_PERCENT,
-                      total > 0 ? sonde__percent((double)(total - free), (double)total) : 0.0);
+    set_value(out, SONDE_FIELD_SWAP_TOTAL, info, SONDE__MEM_SWAP_TOTAL);
+    set_value(out, SONDE_FIELD_SWAP_FREE, info, SONDE__MEM_SWAP_FREE);
+    sonde_status status = need(info, BIT(SWAP_TOTAL) | BIT(SWAP_FREE), 0);
+    if (status == SONDE_OK && free > total)
+        status = SONDE_EBADDATA;
+    out->value[SONDE_FIELD_SWAP_USED].u = total - free;
+    out->value[SONDE_FIELD_SWAP_PERCENT].d =
+        total > 0 ? sonde__percent((double)(total - free), (double)total) : 0.0;
+    out->status[SONDE_FIELD_SWAP_USED] = (int8_t)status;
+    out->status[SONDE_FIELD_SWAP_PERCENT] = (int8_t)status;
 }
 
 static sonde_status meminfo_read(sonde__host *host, void *state, sonde_telemetry *out)

@@ -8,30 +8,47 @@
 
 enum { COLUMNS = 16 };
 
+static bool is_header(const sonde__scan *line)
+{
+    return memchr(line->at, '|', (size_t)(line->end - line->at)) != NULL;
+}
+
+/* "  eth0: " up to and with the last colon: aliases (eth0:1) hold one themselves. */
+static bool scan_name(sonde__scan *line, sonde__net_line *out)
+{
+    sonde__scan_blanks(line);
+    const char *colon = memrchr(line->at, ':', (size_t)(line->end - line->at));
+    if (!colon || colon == line->at || colon - line->at >= SONDE__NET_NAME_BYTES)
+        return false;
+    out->name = line->at;
+    out->name_len = (size_t)(colon - line->at);
+    line->at = colon + 1;
+    return true;
+}
+
 bool sonde__net_dev_next(sonde__scan *scan, sonde__net_line *out)
 {
+    static const unsigned from[SONDE__NET_COUNTERS] = {8, 0, 9, 1, 2, 10, 3, 11};
     sonde__scan line;
-    while (sonde__scan_line(scan, &line)) {
-        const char *colon = memrchr(line.at, ':', (size_t)(line.end - line.at));
-        if (!colon)
-            continue;
-        sonde__scan_blanks(&line);
-        out->name = line.at;
-        out->name_len = colon > line.at ? (size_t)(colon - line.at) : 0;
-        if (out->name_len == 0 || out->name_len >= SONDE__NET_NAME_BYTES)
-            continue;
-        line.at = colon + 1;
-        uint64_t column[COLUMNS] = {0};
-        unsigned count = 0;
-        while (count < COLUMNS && sonde__scan_uint(&line, &column[count]))
-            count++;
-        out->garbled = count < COLUMNS;
-        const unsigned from[SONDE__NET_COUNTERS] = {8, 0, 9, 1, 2, 10, 3, 11};
-        for (unsigned i = 0; i < SONDE__NET_COUNTERS; i++)
-            out->counter[i] = column[from[i]];
+    do {
+        if (scan->at == scan->end)
+            return false;
+        *out = (sonde__net_line){.name = scan->at, .garbled = true};
+        if (!sonde__scan_line(scan, &line)) { /* cut off */
+            scan->at = scan->end;
+            return true;
+        }
+    } while (is_header(&line));
+    if (!scan_name(&line, out))
         return true;
-    }
-    return false;
+    uint64_t column[COLUMNS] = {0};
+    unsigned count = 0;
+    while (count < COLUMNS && sonde__scan_uint(&line, &column[count]))
+        count++;
+    out->garbled = count < COLUMNS;
+    for (unsigned i = 0; i < SONDE__NET_COUNTERS; i++)
+        out->counter[i] = column[from[i]];
+    return true;
 }
 
 typedef struct net_dev_state {
@@ -55,10 +72,11 @@ static sonde_status net_dev_read(sonde__host *host, void *opaque, sonde_telemetr
     sonde__net_sum sum = {0};
     sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
     sonde__net_line line;
-    while (status == SONDE_OK && sonde__net_dev_next(&scan, &line)) {
+    while (sonde__net_dev_next(&scan, &line)) {
         sonde__net_sum_add(&sum, line.counter);
         sum.garbled |= line.garbled;
-        if (want_rows && (line.garbled || sonde__net_is_used(line.counter)))
+        if (status == SONDE_OK && want_rows && line.name_len > 0 &&
+            (line.garbled || sonde__net_is_used(line.counter)))
             status = add_named_row(state, &line, rows);
     }
     sonde__names_apply(&state->names, rows);

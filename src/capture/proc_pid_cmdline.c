@@ -30,7 +30,7 @@ size_t sonde__split_cmdline(char *text, size_t len)
     text[len] = '\0';
     size_t count = 1;
     for (size_t i = 0; i < len; i++) {
-        if (text[i] != separator)
+        if (text[i] != separator && text[i] != '\0')
             continue;
         text[i] = '\0';
         count++;
@@ -47,8 +47,11 @@ static sonde_status read_exe(const sonde__host *host, char *out, size_t cap)
     if (!fits)
         return SONDE_ELIMIT;
     ssize_t len = readlink(path, out, cap - 1);
-    if (len < 0)
-        return sonde__status_of_errno(errno);
+    if (len < 0) {
+        sonde_status status = sonde__status_of_errno(errno);
+        bool gone = status == SONDE_EABSENT && !sonde__host_process_exists(host);
+        return gone ? SONDE_EGONE : status;
+    }
     out[len] = '\0';
     static const char deleted[] = " (deleted)";
     size_t suffix = sizeof deleted - 1;

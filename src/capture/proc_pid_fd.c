@@ -3,7 +3,7 @@
    sockets. getdents on the kept folder, then one fstat each (psutil: one readlink, one stat, one
    open each). Own sockets are asked directly; those of another process through a duplicate
    (pidfd_getfd), and where that is not permitted by sock_diag. A socket behind two descriptors
-   counts once, as psutil has it. */
+   counts once, as psutil has it. A namespace (nsfs) calls itself a regular file but has no name. */
 #include "base/errno_status.h"
 #include "capture/parsers.h"
 #include "capture/sockets.h"
@@ -31,7 +31,8 @@ typedef struct inode_list {
 
 typedef struct fd_state {
     sonde__kernel_file folder;
-    int pidfd; /* of another process; -1: none */
+    sonde__kernel_file pidfd; /* of another process; not open: none */
+    dev_t nsfs;               /* device of namespaces; 0: not known */
     char *listing;
     inode_list sockets;
 } fd_state;
@@ -39,7 +40,8 @@ typedef struct fd_state {
 typedef struct fd_counts {
     uint64_t all;
     uint64_t files;
-    sonde_status kinds; /* why the kinds of descriptors are not known */
+    sonde_status kinds;       /* why the kinds of descriptors are not known */
+    sonde_status connections; /* why those of sockets are not */
 } fd_counts;
 
 static bool inode_list_add(inode_list *list, uint64_t inode)
@@ -74,17 +76,21 @@ static void inode_list_sort_unique(inode_list *list)
     list->count = kept;
 }
 
-/* Whether a socket of the process is a connection. Without a way to ask, all sockets are kept for
-   sock_diag to look up. */
-static bool is_connection(const sonde__host *host, const fd_state *state, int fd)
+/* Whether a socket of the process is a connection; counts->kinds tells when that cannot be asked.
+   Without a pidfd all sockets are kept for sock_diag to look up. */
+static bool is_connection(const sonde__host *host, const fd_state *state, int fd, fd_counts *counts)
 {
     if (host->self)
         return sonde__socket_is_connection(fd);
-    if (state->pidfd < 0)
+    if (state->pidfd.fd < 0)
         return true;
-    int copy = (int)syscall(SYS_pidfd_getfd, state->pidfd, fd, 0);
-    if (copy < 0)
+    int copy = (int)syscall(SYS_pidfd_getfd, state->pidfd.fd, fd, 0);
+    if (copy < 0) {
+        bool closed_by_now = errno == EBADF && sonde__kernel_file_is_ours(&state->pidfd);
+        if (!closed_by_now)
+            counts->connections = sonde__status_of_errno(errno);
         return false;
+    }
     bool yes = sonde__socket_is_connection(copy);
     close(copy);
     return yes;
@@ -101,11 +107,11 @@ static void count_one(const sonde__host *host, fd_state *state, const char *name
             counts->kinds = SONDE_EDENIED;
         return;
     }
-    if (S_ISREG(info.st_mode) && info.st_nlink > 0)
+    if (S_ISREG(info.st_mode) && info.st_nlink > 0 && info.st_dev != state->nsfs)
         counts->files++;
-    else if (S_ISSOCK(info.st_mode) && is_connection(host, state, fd) &&
+    else if (S_ISSOCK(info.st_mode) && is_connection(host, state, fd, counts) &&
              !inode_list_add(&state->sockets, info.st_ino))
-        counts->kinds = SONDE_ENOMEM;
+        counts->connections = SONDE_ENOMEM;
 }
 
 static void count_listing(const sonde__host *host, fd_state *state, size_t len, fd_counts *counts)
@@ -123,6 +129,9 @@ static void count_listing(const sonde__host *host, fd_state *state, size_t len, 
 
 static sonde_status list_folder(const sonde__host *host, fd_state *state, fd_counts *counts)
 {
+    sonde_status status = sonde__kernel_file_check(&state->folder);
+    if (status != SONDE_OK)
+        return status; /* closed by the host, maybe; what has its number now must not be moved */
     if (lseek(state->folder.fd, 0, SEEK_SET) != 0)
         return sonde__status_of_errno(errno);
     for (;;) {
@@ -148,7 +157,7 @@ static sonde_status count_connections(const sonde__host *host, fd_state *state, 
 {
     inode_list_sort_unique(&state->sockets);
     *count = state->sockets.count;
-    if (host->self || state->pidfd >= 0 || state->sockets.count == 0)
+    if (host->self || state->pidfd.fd >= 0 || state->sockets.count == 0)
         return SONDE_OK;
     if (!same_network_namespace(host))
         return SONDE_EUNSUPPORTED;
@@ -164,44 +173,36 @@ static sonde_status fd_read(sonde__host *host, void *opaque, sonde_telemetry *ou
     if (status != SONDE_OK)
         return status;
     sonde__set_uint(out, SONDE_FIELD_PROCESS_DESCRIPTORS, counts.all);
-    uint64_t connections;
-    if (counts.kinds == SONDE_OK) {
-        sonde__set_uint(out, SONDE_FIELD_PROCESS_FILES, counts.files);
-        counts.kinds = count_connections(host, state, &connections);
-    } else {
-        out->status[SONDE_FIELD_PROCESS_FILES] = (int8_t)counts.kinds;
-    }
-    if (counts.kinds == SONDE_OK)
-        sonde__set_uint(out, SONDE_FIELD_PROCESS_CONNECTIONS, connections);
-    else
-        out->status[SONDE_FIELD_PROCESS_CONNECTIONS] = (int8_t)counts.kinds;
+    out->value[SONDE_FIELD_PROCESS_FILES].u = counts.files;
+    out->status[SONDE_FIELD_PROCESS_FILES] = (int8_t)counts.kinds;
+    if (counts.kinds != SONDE_OK)
+        counts.connections = counts.kinds;
+    if (counts.connections == SONDE_OK)
+        counts.connections =
+            count_connections(host, state, &out->value[SONDE_FIELD_PROCESS_CONNECTIONS].u);
+    out->status[SONDE_FIELD_PROCESS_CONNECTIONS] = (int8_t)counts.connections;
     return SONDE_OK;
 }
 
-/* A pidfd of another process that lets us duplicate its descriptors, or -1. Tried on its standard
-   input; whether that one is open does not matter, only whether we may ask. */
-static int open_pidfd(pid_t pid)
+/* A pidfd of another process, if it lets us duplicate its descriptors. Tried on its standard input;
+   whether that one is open does not matter, only whether we may ask. */
+static void open_pidfd(pid_t pid, sonde__kernel_file *pidfd)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (pidfd < 0)
-        return -1;
-    int copy = (int)syscall(SYS_pidfd_getfd, pidfd, 0, 0);
-    if (copy >= 0) {
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd < 0 || sonde__kernel_file_adopt(pidfd, fd) != SONDE_OK)
+        return;
+    int copy = (int)syscall(SYS_pidfd_getfd, fd, 0, 0);
+    if (copy >= 0)
         close(copy);
-        return pidfd;
-    }
-    if (errno == EBADF)
-        return pidfd;
-    close(pidfd);
-    return -1;
+    else if (errno != EBADF)
+        sonde__kernel_file_close(pidfd);
 }
 
 static void fd_close(void *opaque)
 {
     fd_state *state = opaque;
     sonde__kernel_file_close(&state->folder);
-    if (state->pidfd >= 0)
-        close(state->pidfd);
+    sonde__kernel_file_close(&state->pidfd);
     free(state->listing);
     free(state->sockets.inode);
 }
@@ -209,7 +210,7 @@ static void fd_close(void *opaque)
 static sonde_status fd_open(sonde__host *host, void *opaque)
 {
     fd_state *state = opaque;
-    state->pidfd = -1;
+    state->pidfd.fd = -1;
     sonde_status status = sonde__host_open_file(host, "fd", SONDE__FILE_WHOLE, &state->folder);
     if (status != SONDE_OK)
         return status;
@@ -218,8 +219,11 @@ static sonde_status fd_open(sonde__host *host, void *opaque)
         fd_close(state);
         return SONDE_ENOMEM;
     }
+    struct stat space;
+    if (host->live && stat("/proc/self/ns/net", &space) == 0)
+        state->nsfs = space.st_dev;
     if (host->live && !host->self)
-        state->pidfd = open_pidfd(host->pid);
+        open_pidfd(host->pid, &state->pidfd);
     return SONDE_OK;
 }
 

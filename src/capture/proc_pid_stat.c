@@ -46,7 +46,9 @@ sonde_status sonde__parse_pid_stat(const char *text, size_t len, sonde__pid_stat
     unsigned count = 1;
     while (count < COLUMNS && scan_number(&scan, &column[count]))
         count++;
-    if (count < COLUMNS_NEEDED)
+    sonde__scan_blanks(&scan);
+    bool ended = count == COLUMNS || (scan.at < scan.end && *scan.at == '\n');
+    if (count < COLUMNS_NEEDED || !ended)
         return SONDE_EBADDATA;
     *out = (sonde__pid_stat){
         .pid = pid,

@@ -33,6 +33,8 @@ static sonde_status statm_read(sonde__host *host, void *state, sonde_telemetry *
     if (host->memory_total_bytes > 0)
         sonde__set_double(out, SONDE_FIELD_PROCESS_MEMORY_PERCENT,
                           (double)rss / (double)host->memory_total_bytes * 100.0);
+    else
+        out->status[SONDE_FIELD_PROCESS_MEMORY_PERCENT] = (int8_t)host->memory_status;
     return SONDE_OK;
 }
 

@@ -28,11 +28,12 @@ bool sonde__proc_stat_next(sonde__scan *scan, sonde__cpu_line *out)
     sonde__scan line;
     if (!sonde__scan_line(scan, &line) || !sonde__scan_literal(&line, "cpu", 3))
         return false;
-    out->id = -1;
+    out->id = SONDE__CPU_TOTAL;
     out->columns = 0;
     uint64_t id = 0;
-    bool total = line.at < line.end && *line.at == ' ';
+    bool total = *line.at == ' ' || *line.at == '\n';
     if (!total) {
+        out->id = SONDE__CPU_UNKNOWN;
         if (!sonde__scan_uint(&line, &id) || id > SONDE__ROWS_MAX)
             return true;
         out->id = (int)id;
@@ -67,10 +68,22 @@ static bool busy_percent(const uint64_t *before, const uint64_t *now, double *pe
     return true;
 }
 
+static void name_cpu(cpu_memory *memory, int id)
+{
+    memory->id = id;
+    if (id >= 0)
+        snprintf(memory->name, sizeof memory->name, "%d", id);
+    else
+        snprintf(memory->name, sizeof memory->name, "?");
+}
+
 /* Fills the columns of the total or of a CPU and remembers the reading. */
 static void store_line(const sonde__host *host, const sonde__cpu_line *line, cpu_memory *memory,
                        sonde__value *value, int8_t *status)
 {
+    bool same = memory->known && memory->id == line->id;
+    if (!same)
+        name_cpu(memory, line->id);
     if (line->columns == 0) {
         memset(status, SONDE_EBADDATA, SONDE__CPU_TIMES + 1);
         memory->known = false;
@@ -80,13 +93,9 @@ static void store_line(const sonde__host *host, const sonde__cpu_line *line, cpu
         value[i].d = (double)line->ticks[i] / host->ticks_per_second;
         status[i] = SONDE_OK;
     }
-    bool same = memory->known && memory->id == line->id;
     bool moved = same && busy_percent(memory->ticks, line->ticks, &value[SONDE__CPU_TIMES].d);
     status[SONDE__CPU_TIMES] = moved ? SONDE_OK : SONDE_EEARLY;
-    if (!same)
-        snprintf(memory->name, sizeof memory->name, "%d", line->id);
     memory->known = true;
-    memory->id = line->id;
     memcpy(memory->ticks, line->ticks, sizeof memory->ticks);
 }
 
@@ -109,7 +118,7 @@ static sonde_status store_cpu(sonde__host *host, stat_state *state, const sonde_
         return SONDE_ENOMEM;
     sonde__row *row = sonde__rows_add(rows, "");
     if (!row)
-        return SONDE_ELIMIT;
+        return rows->status;
     store_line(host, line, &state->cpu[rows->count - 1], row->value, row->status);
     return SONDE_OK;
 }
@@ -124,11 +133,11 @@ static sonde_status stat_read(sonde__host *host, void *opaque, sonde_telemetry *
     sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
     sonde__cpu_line line;
     bool any = false;
-    while ((want_rows || !any) && sonde__proc_stat_next(&scan, &line) && status == SONDE_OK) {
+    while ((want_rows || !any) && status == SONDE_OK && sonde__proc_stat_next(&scan, &line)) {
         any = true;
-        if (line.id >= 0 && want_rows)
+        if (line.id != SONDE__CPU_TOTAL && want_rows)
             status = store_cpu(host, state, &line, rows);
-        else if (line.id < 0 && want_total)
+        else if (line.id == SONDE__CPU_TOTAL && want_total)
             store_line(host, &line, &state->total, &out->value[SONDE_FIELD_CPU_USER],
                        &out->status[SONDE_FIELD_CPU_USER]);
     }
@@ -145,6 +154,12 @@ static void stat_close(void *opaque)
     free(state->cpu);
 }
 
+static bool stat_reports(const sonde__host *host, sonde_field field)
+{
+    (void)field;
+    return host->types & SONDE_CAPTURE_CPU;
+}
+
 const sonde__source sonde__source_proc_stat = {
     .name = "proc_stat",
     .summary = "CPU times and utilisation, in all and per CPU",
@@ -154,6 +169,7 @@ const sonde__source sonde__source_proc_stat = {
     .fields = {{SONDE_FIELD_CPU_USER, SONDE_FIELD_CPU_PERCENT}},
     .file = "/proc/stat",
     .state_bytes = sizeof(stat_state),
+    .reports = stat_reports,
     .read = stat_read,
     .close = stat_close,
 };

@@ -13,16 +13,25 @@ typedef struct vmstat_state {
     uint64_t out_pages;
 } vmstat_state;
 
+/* Moves behind a key, given with the newline before it, which the first line does not have. */
+static bool find_key(sonde__scan *scan, const char *key)
+{
+    size_t len = strlen(key);
+    if (sonde__scan_literal(scan, key + 1, len - 1))
+        return true;
+    const char *found = memmem(scan->at, (size_t)(scan->end - scan->at), key, len);
+    if (found)
+        scan->at = found + len;
+    return found;
+}
+
 sonde_status sonde__parse_vmstat(const char *text, size_t len, uint64_t *in, uint64_t *out)
 {
     uint64_t values[2];
-    const char *const keys[2] = {"\npswpin ", "\npswpout "};
     for (unsigned i = 0; i < 2; i++) {
-        size_t key_len = strlen(keys[i]);
-        const char *found = memmem(text, len, keys[i], key_len);
-        if (!found)
+        sonde__scan scan = sonde__scan_of(text, len);
+        if (!find_key(&scan, i ? "\npswpout " : "\npswpin "))
             return SONDE_EABSENT;
-        sonde__scan scan = {found + key_len, text + len};
         if (!sonde__scan_uint(&scan, &values[i]))
             return SONDE_EBADDATA;
     }

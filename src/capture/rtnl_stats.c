@@ -17,7 +17,10 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-enum { DATAGRAM_BYTES = 32768 }; /* the kernel never sends more in one part of a dump */
+enum {
+    DATAGRAM_BYTES = 32768, /* the kernel never sends more in one part of a dump */
+    COUNTERS_NEEDED_BYTES = offsetof(struct rtnl_link_stats64, rx_missed_errors) + 8,
+};
 
 typedef struct link_name {
     int index;
@@ -44,6 +47,8 @@ static bool take_link_stats(const char *at, size_t len, uint64_t *counter)
         if (attribute.rta_type == IFLA_STATS_LINK_64) {
             struct rtnl_link_stats64 stats = {0};
             size_t have = attribute.rta_len - sizeof attribute;
+            if (have < COUNTERS_NEEDED_BYTES)
+                return false;
             memcpy(&stats, at + sizeof attribute, have < sizeof stats ? have : sizeof stats);
             const uint64_t ordered[SONDE__NET_COUNTERS] = {stats.tx_bytes,
                                                            stats.rx_bytes,
@@ -90,8 +95,9 @@ sonde__link_step sonde__link_stats_next(sonde__scan *scan, uint32_t sequence,
             return SONDE__LINK_BAD;
         memcpy(&message, body, sizeof message);
         out->index = (int)message.ifindex;
-        if (take_link_stats(body + sizeof message, body_len - sizeof message, out->counter))
-            return SONDE__LINK_ITEM;
+        bool known =
+            take_link_stats(body + sizeof message, body_len - sizeof message, out->counter);
+        return known ? SONDE__LINK_ITEM : SONDE__LINK_BAD;
     }
     return SONDE__LINK_MORE;
 }
@@ -125,9 +131,12 @@ static link_name *add_link(rtnl_state *state)
 
 /* The remembered link at position, for the interface index; interfaces come in the same order as
    long as none appears or goes. NULL when it cannot be named (it just went) or memory is short. */
-static const link_name *find_link(rtnl_state *state, size_t position, int index)
+static const link_name *find_link(rtnl_state *state, size_t position, int index,
+                                  sonde_status *status)
 {
     link_name *link = position < state->links ? state->link[position] : add_link(state);
+    if (!link)
+        *status = SONDE_ENOMEM;
     if (!link || (link->index == index && link->fresh))
         return link;
     link->index = index;
@@ -167,7 +176,7 @@ static sonde_status receive_part(const rtnl_state *state, sonde__buf *buf)
 
 /* One received part: adds its interfaces to the sum and, at level full, to the rows. */
 static sonde__link_step take_part(sonde__host *host, rtnl_state *state, sonde__rows *rows,
-                                  sonde__net_sum *sum)
+                                  sonde__net_sum *sum, sonde_status *rows_status)
 {
     sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
     sonde__link_stats stats;
@@ -175,26 +184,25 @@ static sonde__link_step take_part(sonde__host *host, rtnl_state *state, sonde__r
     while ((step = sonde__link_stats_next(&scan, state->sequence, &stats)) == SONDE__LINK_ITEM) {
         size_t position = sum->interfaces;
         sonde__net_sum_add(sum, stats.counter);
-        if (!rows || host->level != SONDE_LEVEL_FULL)
+        if (!rows || host->level != SONDE_LEVEL_FULL || *rows_status != SONDE_OK)
             continue;
-        const link_name *link = find_link(state, position, stats.index);
-        if (link && sonde__net_is_used(stats.counter) &&
-            sonde__net_row_add(rows, link->name, stats.counter, SONDE_OK) != SONDE_OK)
-            return SONDE__LINK_BAD;
+        const link_name *link = find_link(state, position, stats.index, rows_status);
+        if (link && sonde__net_is_used(stats.counter))
+            *rows_status = sonde__net_row_add(rows, link->name, stats.counter, SONDE_OK);
     }
     return step;
 }
 
 /* Asks for the counters of every interface and takes all parts of the answer. */
 static sonde_status dump_links(sonde__host *host, rtnl_state *state, sonde__rows *rows,
-                               sonde__net_sum *sum)
+                               sonde__net_sum *sum, sonde_status *rows_status)
 {
     sonde__link_step step = SONDE__LINK_MORE;
     sonde_status status = request_dump(state);
     while (status == SONDE_OK && step == SONDE__LINK_MORE) {
         status = receive_part(state, &host->text);
         if (status == SONDE_OK)
-            step = take_part(host, state, rows, sum);
+            step = take_part(host, state, rows, sum, rows_status);
     }
     return status == SONDE_OK && step == SONDE__LINK_BAD ? SONDE_EBADDATA : status;
 }
@@ -209,12 +217,14 @@ static sonde_status rtnl_read(sonde__host *host, void *opaque, sonde_telemetry *
         state->link[i]->fresh = false;
     sonde__net_sum sum = {0};
     sonde__rows *rows = &out->table[SONDE_TABLE_INTERFACES];
-    sonde_status status = dump_links(host, state, rows, &sum);
+    sonde_status rows_status = SONDE_OK;
+    sonde_status status = dump_links(host, state, rows, &sum, &rows_status);
     if (host->level == SONDE_LEVEL_FULL)
-        rows->status = status;
-    if (status == SONDE_OK)
-        sonde__net_sum_store(&sum, out);
-    return status;
+        rows->status = status == SONDE_OK ? rows_status : status;
+    if (status != SONDE_OK)
+        return status;
+    sonde__net_sum_store(&sum, out);
+    return rows_status;
 }
 
 static void rtnl_close(void *opaque)
@@ -238,9 +248,10 @@ static sonde_status rtnl_open(sonde__host *host, void *opaque)
     if (fd < 0)
         return sonde__status_of_errno(errno);
     sonde__net_sum ignored = {0};
+    sonde_status rows_ignored = SONDE_OK;
     sonde_status status = sonde__kernel_file_adopt(&state->socket, fd);
     if (status == SONDE_OK)
-        status = dump_links(host, state, NULL, &ignored);
+        status = dump_links(host, state, NULL, &ignored, &rows_ignored);
     if (status != SONDE_OK)
         rtnl_close(state);
     return status;

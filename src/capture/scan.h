@@ -24,11 +24,10 @@ static inline void sonde__scan_blanks(sonde__scan *scan)
         scan->at++;
 }
 
-/* Reads blanks and a decimal number that fits 64 bits. A number that the end of the text cuts off
-   is not one: kernel files end every number with a blank or a newline. */
-static inline bool sonde__scan_uint(sonde__scan *scan, uint64_t *out)
+/* Reads decimal digits that fit 64 bits, up to a byte that is none. Digits that the end of the text
+   cuts off are not a number. */
+static inline bool sonde__scan_digits(sonde__scan *scan, uint64_t *out)
 {
-    sonde__scan_blanks(scan);
     const char *at = scan->at;
     uint64_t value = 0;
     unsigned digit;
@@ -41,6 +40,21 @@ static inline bool sonde__scan_uint(sonde__scan *scan, uint64_t *out)
     if (at == scan->at || at == scan->end)
         return false;
     scan->at = at;
+    *out = value;
+    return true;
+}
+
+/* Reads blanks and a decimal number that fits 64 bits. Kernel files end every number with a blank
+   or a newline; what ends otherwise is garbled. */
+static inline bool sonde__scan_uint(sonde__scan *scan, uint64_t *out)
+{
+    sonde__scan_blanks(scan);
+    sonde__scan ahead = *scan;
+    uint64_t value;
+    if (!sonde__scan_digits(&ahead, &value) ||
+        (*ahead.at != ' ' && *ahead.at != '\n' && *ahead.at != '\t'))
+        return false;
+    scan->at = ahead.at;
     *out = value;
     return true;
 }

@@ -17,6 +17,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* The states of /proc/net/tcp. Beyond TCP_CLOSING stand SYN_RECV of half-open connections, which
+   have no socket yet, and, since Linux 6.8, sockets that are bound and nothing more. */
+#define TCP_STATES_LISTED (((1u << (TCP_CLOSING + 1)) - 1) & ~(1u << TCP_CLOSE))
+
 static bool get_option(int fd, int option, int *value)
 {
     socklen_t len = sizeof *value;
@@ -100,7 +104,7 @@ static sonde_status count_kind(int fd, unsigned char family, unsigned char proto
                         .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
              .request = {.sdiag_family = family,
                          .sdiag_protocol = protocol,
-                         .idiag_states = UINT32_MAX & ~(1u << TCP_CLOSE)}};
+                         .idiag_states = TCP_STATES_LISTED}};
     if (protocol == IPPROTO_UDP)
         ask.request.idiag_states = UINT32_MAX;
     if (send(fd, &ask, sizeof ask, MSG_NOSIGNAL) < 0)

@@ -25,11 +25,12 @@ typedef struct sonde__host {
     char paths[SONDE_PATHS_MAX][SONDE_PATH_BYTES];
     double ticks_per_second; /* of the clock in the kernel's text files */
     uint64_t page_bytes;
-    uint64_t memory_total_bytes; /* 0: not known */
-    uint64_t now_ns;             /* monotonic time of this reading */
-    uint64_t window_ns;          /* since the previous reading; 0 at the first */
-    bool recheck;                /* time to look again at what hardly ever changes */
-    bool cpu_known; /* CPU time of the process at the previous reading, for its percentage */
+    uint64_t memory_total_bytes; /* 0: not known, for the reason below */
+    sonde_status memory_status;
+    uint64_t now_ns;    /* monotonic time of this reading */
+    uint64_t window_ns; /* since the previous reading; 0 at the first */
+    bool recheck;       /* time to look again at what hardly ever changes */
+    bool cpu_known;     /* CPU time of the process at the previous reading, for its percentage */
     double cpu_previous_s;
     sonde__buf text; /* the kernel file just read */
 } sonde__host;
@@ -50,7 +51,9 @@ struct sonde__source {
     unsigned levels;    /* bit n: read at level n */
     bool live_only;     /* makes no sense for a recorded machine */
     sonde__range fields[SONDE__SOURCE_RANGES]; /* ended by a range whose last is 0 */
-    const sonde__source *fallback;             /* used when open fails; NULL: none */
+    /* Optional: whether a field of the ranges is reported with these options; NULL: all are. */
+    bool (*reports)(const sonde__host *host, sonde_field field);
+    const sonde__source *fallback; /* used when open fails; NULL: none */
     const char
         *file; /* kept open and read into host->text before each read; "/proc/stat", or a file of
                   the process: "statm". NULL: the source opens what it needs itself */
@@ -80,6 +83,9 @@ void sonde__set_process_cpu(sonde__host *host, sonde_telemetry *out, double user
 /* Opens a file below the root ("/proc/stat"), or of the process looked at ("statm"). */
 sonde_status sonde__host_open_file(const sonde__host *host, const char *path,
                                    sonde__kernel_file_kind kind, sonde__kernel_file *file);
+
+/* Whether the process looked at is still there (or a recorded one, which always is). */
+bool sonde__host_process_exists(const sonde__host *host);
 
 /* Writes root + printf-style path into out. False when it does not fit. */
 bool sonde__host_path(const sonde__host *host, char *out, size_t cap, const char *format, ...)

@@ -31,7 +31,7 @@ static sonde_status statfs_read(sonde__host *host, void *state, sonde_telemetry 
     for (size_t i = 0; i < host->path_count; i++) {
         sonde__row *row = sonde__rows_add(rows, host->paths[i]);
         if (!row)
-            return SONDE_ENOMEM;
+            return rows->status;
         memset(row->status, read_usage(host->paths[i], row->value), USAGE_COLUMNS);
     }
     rows->status = SONDE_OK;

@@ -88,7 +88,7 @@ static sonde_status read_all(sonde__host *host, block_state *state, sonde__disk_
         }
         in_use++;
     }
-    if (in_use > 0 && in_use <= DISKS_KEPT_OPEN && in_use * 3 <= lines + 3)
+    if (!sum->garbled && in_use > 0 && in_use <= DISKS_KEPT_OPEN && in_use * 3 <= lines + 3)
         keep_disks(host, state, wanted, in_use);
     else
         forget_disks(state);

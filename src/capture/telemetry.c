@@ -12,7 +12,7 @@ enum { FIRST_ROWS = 16 };
 void sonde__set_reason(sonde_telemetry *t, sonde_field first, sonde_field last, sonde_status reason)
 {
     for (unsigned field = first; field <= (unsigned)last; field++)
-        if (t->status[field] != SONDE_OK)
+        if (t->status[field] != SONDE_OK && t->status[field] != SONDE_EOFF)
             t->status[field] = (int8_t)reason;
 }
 
@@ -20,6 +20,7 @@ sonde__row *sonde__rows_add(sonde__rows *rows, const char *name)
 {
     if (rows->count == rows->cap) {
         size_t cap = rows->cap ? rows->cap * 2 : FIRST_ROWS;
+        rows->status = cap <= SONDE__ROWS_MAX ? SONDE_ENOMEM : SONDE_ELIMIT;
         sonde__row *grown = cap <= SONDE__ROWS_MAX ? realloc(rows->row, cap * sizeof *grown) : NULL;
         if (!grown)
             return NULL;

@@ -64,12 +64,12 @@ static inline void sonde__set_double(sonde_telemetry *t, sonde_field field, doub
     t->status[field] = SONDE_OK;
 }
 
-/* Gives every field of the range that has no value yet this reason. */
+/* Gives every field of the range that was asked for and has no value yet this reason. */
 void sonde__set_reason(sonde_telemetry *t, sonde_field first, sonde_field last,
                        sonde_status reason);
 
-/* Appends a row with every column absent. NULL beyond SONDE__ROWS_MAX or without memory; allocates
-   only while the table grows beyond what it has held before. */
+/* Appends a row with every column absent. NULL beyond SONDE__ROWS_MAX or without memory, which
+   rows->status then tells; allocates only while the table grows beyond what it has held before. */
 sonde__row *sonde__rows_add(sonde__rows *rows, const char *name);
 
 /* Rounded to one decimal as Python's round does for such values: what psutil reports. */

@@ -29,8 +29,8 @@ static bool complain_type(const sonde__args *args, const char *bad, size_t len)
     sonde__nearest near;
     sonde__nearest_init(&near, bad, len);
 #define OFFER(name, bit, setting, section)                 \
-    sonde__nearest_offer(&near, setting, strlen(setting)); \
-    sonde__nearest_offer(&near, section, strlen(section));
+    sonde__nearest_offer(&near, section, strlen(section)); \
+    sonde__nearest_offer(&near, setting, strlen(setting));
     SONDE_CAPTURE_TYPE_MAP(OFFER)
 #undef OFFER
 #define LIST(name, bit, setting, section) " " setting

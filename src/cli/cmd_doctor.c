@@ -108,6 +108,27 @@ static void json_status(sonde__json *json, sonde_status status, const char *reme
     }
 }
 
+static void json_value(sonde__json *json, const sonde_telemetry *t, sonde_field field)
+{
+    uint64_t count;
+    double number;
+    const char *text;
+    if (sonde_telemetry_status(t, field) != SONDE_OK) {
+        sonde__json_null(json);
+    } else if (sonde_field_describe(field)->type == SONDE_FIELD_TYPE_LIST) {
+        sonde__json_begin_array(json);
+        for (size_t i = 0; sonde_telemetry_text(t, field, i, &text) == SONDE_OK; i++)
+            sonde__json_string(json, text);
+        sonde__json_end_array(json);
+    } else if (sonde_telemetry_text(t, field, 0, &text) == SONDE_OK) {
+        sonde__json_string(json, text);
+    } else if (sonde_telemetry_uint(t, field, &count) == SONDE_OK) {
+        sonde__json_uint(json, count);
+    } else if (sonde_telemetry_double(t, field, &number) == SONDE_OK) {
+        sonde__json_double(json, number);
+    }
+}
+
 static void json_field(sonde__json *json, const sonde_telemetry *t, sonde_field field,
                        const char *remedy)
 {
@@ -117,17 +138,8 @@ static void json_field(sonde__json *json, const sonde_telemetry *t, sonde_field 
     json_status(json, sonde_telemetry_status(t, field), remedy);
     sonde__json_key(json, "unit");
     sonde__json_string(json, info->unit);
-    double number;
-    const char *text;
     sonde__json_key(json, "value");
-    if (info->type == SONDE_FIELD_TYPE_TEXT && sonde_telemetry_text(t, field, 0, &text) == SONDE_OK)
-        sonde__json_string(json, text);
-    else if (info->type == SONDE_FIELD_TYPE_UINT && sonde_telemetry_status(t, field) == SONDE_OK)
-        sonde__json_uint(json, t->value[field].u);
-    else if (sonde_telemetry_double(t, field, &number) == SONDE_OK)
-        sonde__json_double(json, number);
-    else
-        sonde__json_null(json);
+    json_value(json, t, field);
     sonde__json_end_object(json);
 }
 
@@ -172,10 +184,12 @@ static int examine(const sonde__args *args, const sonde_capture_options *options
 {
     sonde_capture *capture;
     sonde_status status = sonde_capture_open(options, &capture);
-    if (status != SONDE_OK) {
+    if (status == SONDE_EGONE)
+        sonde__command_error(args->command, "--pid: there is no process %d", options->pid);
+    else if (status != SONDE_OK)
         sonde__command_error(args->command, "%s", sonde_status_text(status));
+    if (status != SONDE_OK)
         return SONDE__EXIT_FAILED;
-    }
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     const sonde_telemetry *now;
     sonde_capture_read(capture, &now);

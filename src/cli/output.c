@@ -21,7 +21,7 @@ bool sonde__output_finish(void)
     static bool told;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
-    if (!told)
+    if (!told && errno != EPIPE) /* who reads has seen enough; that is no failure to report */
         fprintf(stderr, "sonde: cannot write the output: %s\n", strerror(errno));
     told = true;
     return false;

@@ -10,6 +10,7 @@
 
 enum {
     LABEL_WIDTH = 28, /* the longest key, num_open_file_descriptors, with its margins */
+    NAME_WIDTH = 21,  /* the longest name of a table, netio_per_interface, with its margin */
     CELL_BYTES = 128,
     ROWS_SHOWN = 32, /* of a table; a machine with 256 CPUs still fits a screen or two */
 };
@@ -116,28 +117,46 @@ static int column_width(const sonde_telemetry *t, sonde_table table, size_t rows
     return (int)width;
 }
 
-static void add_table(const sonde_telemetry *t, sonde__buf *out, sonde_table table)
+/* Rows of the columns first to last - 1, below their headings. */
+static void add_columns(const sonde_telemetry *t, sonde__buf *out, sonde_table table, size_t rows,
+                        unsigned first, unsigned last, const int *width)
 {
-    const sonde_table_info *info = sonde_table_describe(table);
-    size_t rows = sonde_telemetry_rows(t, table);
-    size_t shown = rows < ROWS_SHOWN ? rows : ROWS_SHOWN;
-    int width[SONDE_FIELD_COUNT];
-    sonde__buf_printf(out, "  %-16s", info->key);
-    for (unsigned field = info->first; field <= (unsigned)info->last; field++) {
-        width[field] = column_width(t, table, shown, field);
+    sonde__buf_printf(out, "  %-*s", NAME_WIDTH - 2, sonde_table_describe(table)->key);
+    for (unsigned field = first; field < last; field++)
         sonde__buf_printf(out, "  %*s", width[field],
                           sonde_field_describe((sonde_field)field)->key);
-    }
     sonde__buf_char(out, '\n');
-    for (size_t row = 0; row < shown; row++) {
-        sonde__buf_printf(out, "    %-14s", sonde_telemetry_row_name(t, table, row));
-        for (unsigned field = info->first; field <= (unsigned)info->last; field++) {
+    for (size_t row = 0; row < rows; row++) {
+        sonde__buf_printf(out, "    %-*s", NAME_WIDTH - 4, sonde_telemetry_row_name(t, table, row));
+        for (unsigned field = first; field < last; field++) {
             char text[CELL_BYTES];
             cell_text(t, table, row, field, text, sizeof text);
             sonde__buf_printf(out, "  %*s", width[field], text);
         }
         sonde__buf_char(out, '\n');
     }
+}
+
+/* A table, in as many blocks of columns as the width of the terminal asks for. */
+static void add_table(const sonde_telemetry *t, sonde__buf *out, sonde_table table)
+{
+    const sonde_table_info *info = sonde_table_describe(table);
+    size_t rows = sonde_telemetry_rows(t, table);
+    size_t shown = rows < ROWS_SHOWN ? rows : ROWS_SHOWN;
+    int width[SONDE_FIELD_COUNT];
+    unsigned first = info->first, end = (unsigned)info->last + 1;
+    size_t used = NAME_WIDTH;
+    for (unsigned field = first; field < end; field++) {
+        width[field] = column_width(t, table, shown, field);
+        size_t need = (size_t)width[field] + 2;
+        if (field > first && used + need > sonde__output_columns()) {
+            add_columns(t, out, table, shown, first, field, width);
+            first = field;
+            used = NAME_WIDTH;
+        }
+        used += need;
+    }
+    add_columns(t, out, table, shown, first, end, width);
     if (shown < rows)
         sonde__buf_printf(out, "    and %zu more; --json has all\n", rows - shown);
 }

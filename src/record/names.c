@@ -3,6 +3,8 @@
    that readers of a dead process find the texts. Entries are never removed. */
 #include "record/names.h"
 
+#include "record/recorder.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +103,7 @@ static entry *lookup(const char *text)
 
 uint32_t sonde__name_resolve(sonde_name *name)
 {
+    sonde__recorder_check_fork(); /* in a child the segment is not there any more */
     pthread_mutex_lock(&table.lock);
     const entry *e = lookup(name->text);
     uint32_t id = e ? e->name.id : OVERFLOW_ID;
@@ -112,6 +115,7 @@ uint32_t sonde__name_resolve(sonde_name *name)
 sonde_name *sonde_name_get(const char *text)
 {
     static sonde_name none = {"(too many names)", OVERFLOW_ID, 0};
+    sonde__recorder_check_fork();
     pthread_mutex_lock(&table.lock);
     entry *e = lookup(text);
     pthread_mutex_unlock(&table.lock);

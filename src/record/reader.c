@@ -234,6 +234,15 @@ sonde_status sonde_reader_open(const char *path, const sonde_reader_options *opt
     return SONDE_OK;
 }
 
+/* Nobody can end a task any more: attributes that still wait for their task wait in vain. */
+static bool all_ended(const sonde_reader *reader)
+{
+    for (size_t i = 0; i < reader->run_count; i++)
+        if (!reader->runs[i]->ended)
+            return false;
+    return reader->run_count > 0;
+}
+
 sonde_status sonde_reader_next(sonde_reader *reader, sonde_record *out)
 {
     /* the record before this one is borrowed until now: its stream moves only here */
@@ -241,7 +250,8 @@ sonde_status sonde_reader_next(sonde_reader *reader, sonde_record *out)
         if (reader->streams && reader->heap_count > 0 && !reader->streams[0]->loaded)
             pop_heap(reader);
         if (reader->heap_count == 0)
-            return SONDE_EEND;
+            return all_ended(reader) && sonde__builder_leftover(reader, out) ? SONDE_OK
+                                                                            : SONDE_EEND;
         sonde__stream *stream = reader->streams[0];
         bool made = sonde__builder_make(reader, stream, out);
         stream->loaded = false;

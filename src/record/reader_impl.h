@@ -135,6 +135,9 @@ void sonde__run_info_free(sonde__run_info *info);
 
 /* Makes a record of an entry. False: it was kept for later (attributes of an open task). */
 bool sonde__builder_make(sonde_reader *reader, const sonde__stream *stream, sonde_record *out);
+
+/* Attributes that belong to no record that is still to come. False: there are none. */
+bool sonde__builder_leftover(sonde_reader *reader, sonde_record *out);
 void sonde__builder_free(sonde__builder *builder);
 
 /* The span id an entry is about. */

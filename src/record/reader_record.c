@@ -255,6 +255,18 @@ static void place(sonde__builder *builder, sonde_record *out, const sonde__decod
 
 /* --- records --- */
 
+static void lend(const sonde__builder *builder, sonde_record *out)
+{
+    out->attrs = builder->attrs;
+    out->attr_count = builder->attr_count;
+    out->tags = builder->tags;
+    out->tag_count = builder->tag_count;
+    out->events = builder->events;
+    out->event_count = builder->event_count;
+    out->links = builder->links;
+    out->link_count = builder->link_count;
+}
+
 static uint64_t parent_of(const sonde__stream *stream, const sonde__entry *entry)
 {
     switch (entry->flags & SONDE__PARENT_MASK) {
@@ -306,14 +318,7 @@ static void fill_attrs(sonde_reader *reader, const sonde__stream *stream, const 
     }
     while (at && sonde__decode_attr(&stream->decoder, &at, end, &attr))
         place(builder, out, &attr, attr.mono_ns + offset);
-    out->attrs = builder->attrs;
-    out->attr_count = builder->attr_count;
-    out->tags = builder->tags;
-    out->tag_count = builder->tag_count;
-    out->events = builder->events;
-    out->event_count = builder->event_count;
-    out->links = builder->links;
-    out->link_count = builder->link_count;
+    lend(builder, out);
 }
 
 static void fill_run(const sonde__stream *stream, const sonde__entry *entry, sonde_record *out)
@@ -372,6 +377,34 @@ bool sonde__builder_make(sonde_reader *reader, const sonde__stream *stream, sond
     if (entry->kind == SONDE__KIND_TASK && reader->open_ids.count > 0)
         sonde__open_ids_end(&reader->open_ids, out->id);
     return true;
+}
+
+bool sonde__builder_leftover(sonde_reader *reader, sonde_record *out)
+{
+    sonde__builder *builder = &reader->builder;
+    free_held(builder->used);
+    builder->used = NULL;
+    builder->attr_count = builder->tag_count = builder->event_count = builder->link_count = 0;
+    for (size_t i = 0; i < SONDE__HELD_BUCKETS && builder->held_count > 0; i++) {
+        if (!builder->held[i])
+            continue;
+        const sonde__run_info *run = reader->runs[0];
+        *out = (sonde_record){
+            .kind = SONDE_RECORD_UPDATE,
+            .id = builder->held[i]->id,
+            .run = run->run.run,
+            .process = &run->run,
+            .trace_hi = run->run.trace_hi,
+            .trace_lo = run->run.trace_lo,
+        };
+        builder->used = release(builder, out->id);
+        for (const sonde__held *held = builder->used; held; held = held->next)
+            for (size_t n = 0; n < held->count; n++)
+                place(builder, out, &held->attrs[n], held->attrs[n].mono_ns);
+        lend(builder, out);
+        return true;
+    }
+    return false;
 }
 
 void sonde__builder_free(sonde__builder *builder)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -69,6 +70,14 @@ void sonde__boot_id(uint8_t out[16])
         memcpy(out, halves, 16);
 }
 
+/* A file beyond RLIMIT_FSIZE would bring SIGXFSZ upon the host. */
+static bool size_allowed(uint64_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           limit.rlim_cur >= size;
+}
+
 /* At most bytes_max, and half of what the file system has free. */
 static uint64_t choose_size(int fd, uint64_t bytes_max)
 {
@@ -96,7 +105,7 @@ static sonde_status map_shared(sonde__segment *segment, uint64_t run, uint64_t b
     uint64_t size = choose_size(fd, bytes_max);
     void *base = MAP_FAILED;
     int error = 0;
-    if (size < fixed_bytes() + lane_stride())
+    if (size < fixed_bytes() + lane_stride() || !size_allowed(size))
         status = SONDE_ELIMIT;
     else if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, (off_t)size) != 0)
         status = sonde__status_of_errno(errno);
@@ -164,6 +173,8 @@ static bool back_with_memory(const sonde__segment *segment, uint64_t offset, uin
 {
     if (!segment->shared)
         return true;
+    if (!size_allowed(offset + bytes))
+        return false;
     int fd = open(segment->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return false;

@@ -50,6 +50,9 @@ static sonde_status check_lane(const uint8_t *base, uint64_t size, const sonde__
 
 static sonde_status check_header(const sonde__segment_header *header, uint64_t size, char *reason)
 {
+    static const uint8_t nothing[sizeof header->magic];
+    if (memcmp(header->magic, nothing, sizeof nothing) == 0)
+        return refuse(reason, SONDE_EEARLY, "its process has not finished opening it");
     if (memcmp(header->magic, SONDE__SEGMENT_MAGIC, sizeof header->magic) != 0)
         return refuse(reason, SONDE_EBADDATA, "it is not a segment of Sonde");
     if (header->layout != SONDE__SEGMENT_LAYOUT) {
@@ -142,6 +145,8 @@ static sonde_status check_file(int fd, uint32_t uid, uint64_t *size, char *reaso
         return refuse(reason, SONDE_EDENIED, "its owner or mode is not that of a segment");
     if (st.st_nlink == 0)
         return refuse(reason, SONDE_EABSENT, "it was recovered by somebody else");
+    if (st.st_size == 0)
+        return refuse(reason, SONDE_EEARLY, "its process has not finished opening it");
     if (st.st_size < SONDE__SEGMENT_HEADER_BYTES || st.st_size > SONDE__SEGMENT_BYTES_LIMIT)
         return refuse(reason, SONDE_EBADDATA, "its size is not that of a segment");
     *size = (uint64_t)st.st_size;

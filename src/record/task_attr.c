@@ -132,11 +132,11 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
     atomic_store_explicit(&slot->attr_bytes, used + ATTR_HEAD + padded(len), memory_order_release);
 }
 
-/* The slot of a task that is open in this very lane. */
+/* The slot of a task that is open in this very lane (or in the shared one, whose lock is held). */
 static inline sonde__slot *own_slot(sonde__lane_local *lane, sonde__ref ref)
 {
     sonde__slot *slot = &lane->slots[ref.slot];
-    return __builtin_expect(ref.lane == lane->index && !lane->shared &&
+    return __builtin_expect(ref.lane == lane->index &&
                                 atomic_load_explicit(&slot->state, memory_order_relaxed) ==
                                     (ref.number << 2 | SONDE__SLOT_OPEN),
                             1)

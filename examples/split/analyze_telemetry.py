@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The analysis of a session, by the name the split-inference logger had for it: sonde analyze."""
 import os
 import sys

@@ -33,7 +33,7 @@ typedef struct sonde_options {
     int durable;                /* not 0: fdatasync after each pass of the drain */
     int join;                   /* not 0 (default): join the session named by $SONDE_SESSION */
     uint64_t segment_bytes_max; /* shared memory for all threads together */
-    int journal_only;           /* not 0: no CSV log and no JSON summary beside the journal */
+    int journal_only;           /* not 0, or SONDE_JOURNAL_ONLY=1: no CSV log, no JSON summary */
     uint64_t reserved[3];
 } sonde_options;
 

@@ -132,20 +132,20 @@ static sonde_status looks_like_journal(const char *path, bool *out)
 static sonde_status locate(sonde__analysis *analysis, const char *path)
 {
     char other[SONDE__ANALYSIS_PATH_MAX];
-    if (strlen(path) >= sizeof analysis->path)
+    size_t path_len = strlen(path);
+    if (path_len >= sizeof analysis->path)
         return SONDE_ELIMIT;
-    strcpy(analysis->path, path);
-    if (change_suffix(path, ".json", ".sonde", other) && is_file(other))
-        strcpy(analysis->path, other);
-    else if (change_suffix(path, ".json", ".csv", other) && is_file(other))
-        strcpy(analysis->path, other);
+    memcpy(analysis->path, path, path_len + 1);
+    if ((change_suffix(path, ".json", ".sonde", other) && is_file(other)) ||
+        (change_suffix(path, ".json", ".csv", other) && is_file(other)))
+        memcpy(analysis->path, other, strlen(other) + 1);
     sonde_status status = looks_like_journal(analysis->path, &analysis->from_journal);
     if (status != SONDE_OK)
         return status;
     const char *suffix = ends_with(analysis->path, ".sonde") ? ".sonde" : ".csv";
     change_suffix(analysis->path, suffix, ".json", analysis->json_path);
     if (!analysis->from_journal)
-        strcpy(analysis->csv_path, analysis->path);
+        memcpy(analysis->csv_path, analysis->path, sizeof analysis->csv_path);
     else if (!change_suffix(analysis->path, suffix, ".csv", analysis->csv_path) ||
              !is_file(analysis->csv_path))
         analysis->csv_path[0] = '\0';

@@ -5,6 +5,8 @@
 #include "base/json_write.h"
 #include "capture/capture_handle.h"
 
+#include <stdio.h>
+
 static void write_value(sonde__json *json, sonde_field_type type, sonde__value value)
 {
     if (type == SONDE_FIELD_TYPE_DOUBLE)
@@ -134,6 +136,42 @@ static void write_section(sonde__json *json, const sonde_telemetry *t, sonde_sec
     sonde__json_end_object(json);
 }
 
+static bool is_missing(sonde_status status)
+{
+    return status != SONDE_OK && status != SONDE_EOFF;
+}
+
+/* The first reason among the columns of a row, or SONDE_OK. */
+static sonde_status row_reason(const sonde__row *row, unsigned columns)
+{
+    for (unsigned i = 0; i < columns; i++)
+        if (is_missing((sonde_status)row->status[i]))
+            return (sonde_status)row->status[i];
+    return SONDE_OK;
+}
+
+/* "disk.io_per_disk" for a list that could not be read, "disk.io_per_disk.sda" for one item. */
+static void write_missing_rows(sonde__json *json, const sonde_telemetry *t, sonde_table table)
+{
+    const sonde_table_info *info = sonde_table_describe(table);
+    const sonde__rows *rows = &t->table[table];
+    char path[SONDE_PATH_BYTES + 64];
+    if (is_missing(rows->status)) {
+        snprintf(path, sizeof path, "%s.%s", sonde_section_name(info->section), info->key);
+        sonde__json_key(json, path);
+        sonde__json_string(json, sonde_status_name(rows->status));
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        sonde_status reason = row_reason(&rows->row[i], (unsigned)(info->last - info->first) + 1);
+        if (reason == SONDE_OK)
+            continue;
+        snprintf(path, sizeof path, "%s.%s.%s", sonde_section_name(info->section), info->key,
+                 rows->row[i].name);
+        sonde__json_key(json, path);
+        sonde__json_string(json, sonde_status_name(reason));
+    }
+}
+
 /* {"cpu.frequency": "absent", ...}: why what was asked for is not there. */
 static void write_missing(sonde__json *json, const sonde_telemetry *t)
 {
@@ -141,11 +179,13 @@ static void write_missing(sonde__json *json, const sonde_telemetry *t)
     sonde__json_begin_object(json);
     for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
         sonde_status status = (sonde_status)t->status[i];
-        if (status != SONDE_OK && status != SONDE_EOFF) {
+        if (is_missing(status)) {
             sonde__json_key(json, sonde_field_describe((sonde_field)i)->path);
             sonde__json_string(json, sonde_status_name(status));
         }
     }
+    for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++)
+        write_missing_rows(json, t, (sonde_table)i);
     sonde__json_end_object(json);
 }
 

@@ -102,10 +102,11 @@ const sonde__command sonde__command_dump = {
     .name = "dump",
     .operands = "FILE",
     .summary = "print a session's records as JSON Lines",
-    .about = "FILE is the NAME.sonde of a session; the files of processes that joined it are read "
-             "too.\nRecords come in order of the time they were made, in Flowcept's task and "
-             "workflow shape;\nwhat Flowcept has no key for is under \"sonde\". What a dead process "
-             "left is recovered first.",
+    .about =
+        "FILE is the NAME.sonde of a session; the files of processes that joined it are read "
+        "too.\nRecords come in order of the time they were made, in Flowcept's task and "
+        "workflow shape;\nwhat Flowcept has no key for is under \"sonde\". What a dead process "
+        "left is recovered first.",
     .options = dump_options,
     .examples = dump_examples,
     .operands_max = 1,

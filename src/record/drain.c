@@ -4,7 +4,7 @@
    fill up, and what does not fit then is counted by its lane. */
 #include "record/drain.h"
 
-#include "record/task.h"
+#include "record/task_impl.h"
 
 #include <string.h>
 
@@ -70,7 +70,9 @@ static void rewind_cursors(sonde__pump *pump)
 sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
                               sonde__journal *journal)
 {
+    sonde__frame_writer buffers = pump->frame;
     memset(pump, 0, sizeof *pump);
+    pump->frame = buffers;
     pump->base = base;
     pump->size = size;
     pump->journal = journal;
@@ -78,7 +80,7 @@ sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
     sonde__anchor first = {header->first_ticks, header->first_mono_ns, 0};
     sonde__rate_init(&pump->rate, header->tsc != 0, first);
     rewind_cursors(pump);
-    return sonde__frame_writer_init(&pump->frame);
+    return buffers.records ? SONDE_OK : sonde__frame_writer_init(&pump->frame);
 }
 
 void sonde__pump_free(sonde__pump *pump)

@@ -39,6 +39,7 @@ typedef struct sonde__pump {
     uint64_t open;
 } sonde__pump;
 
+/* pump is zero, or was initialised before: its buffers are kept then. */
 sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
                               sonde__journal *journal);
 void sonde__pump_free(sonde__pump *pump);

@@ -52,8 +52,8 @@ static sonde_status remember_path(sonde__journal *journal, const char *path)
     *journal = (sonde__journal){.fd = -1, .part = 1};
     if (strlen(path) >= sizeof journal->path)
         return SONDE_ELIMIT;
-    strcpy(journal->path, path);
-    strcpy(journal->first_path, path);
+    memcpy(journal->path, path, strlen(path) + 1);
+    memcpy(journal->first_path, path, strlen(path) + 1);
     return SONDE_OK;
 }
 
@@ -183,7 +183,7 @@ static sonde_status next_part(sonde__journal *journal)
             continue;
         if (status != SONDE_OK)
             return status;
-        strcpy(next.first_path, journal->first_path);
+        memcpy(next.first_path, journal->first_path, sizeof next.first_path);
         next.part = part;
         next.errors = journal->errors;
         close(journal->fd);

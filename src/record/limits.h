@@ -22,8 +22,8 @@ enum {
     SONDE__SLOT_BYTES = 512,            /* (format) */
     SONDE__SLOT_ATTR_BYTES = 448,       /* (format) */
     SONDE__RECORD_BYTES_MAX = 32 << 10, /* (format) largest record in a ring */
-    SONDE__FULL_SPINS = 100,   /* looks at a full ring before going to sleep */
-    SONDE__EMPTY_SPINS = 1000, /* looks at empty rings after a pass that moved something */
+    SONDE__FULL_SPINS = 100,            /* looks at a full ring before going to sleep */
+    SONDE__EMPTY_SPINS = 1000,          /* looks at empty rings after a pass that moved something */
     /* journal */
     SONDE__FRAME_RECORDS_BYTES = 64 << 10, /* a frame is closed when its records pass this */
     SONDE__FRAME_RING_BYTES = 32 << 10,    /* or this much of a ring, which is free afterwards */

@@ -251,7 +251,7 @@ sonde_status sonde_reader_next(sonde_reader *reader, sonde_record *out)
             pop_heap(reader);
         if (reader->heap_count == 0)
             return all_ended(reader) && sonde__builder_leftover(reader, out) ? SONDE_OK
-                                                                            : SONDE_EEND;
+                                                                             : SONDE_EEND;
         sonde__stream *stream = reader->streams[0];
         bool made = sonde__builder_make(reader, stream, out);
         stream->loaded = false;

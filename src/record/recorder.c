@@ -81,7 +81,7 @@ static sonde__region *new_region(void)
 /* Open tasks of a thread that ends stay open: another thread may end them. */
 static void detach_stack(sonde__lane_local *lane)
 {
-    for (uint16_t i = lane->top; i != SONDE__NO_SLOT; 
+    for (uint16_t i = lane->top; i != SONDE__NO_SLOT;
          i = sonde__meta_below(sonde__slot_meta_of(&lane->slots[i])))
         sonde__slot_off_stack(&lane->slots[i]);
     lane->top = SONDE__NO_SLOT;
@@ -283,7 +283,7 @@ static void fill_header(const sonde_session *session)
     header->first_ticks = first.ticks;
     header->first_mono_ns = first.mono_ns;
     atomic_store(&header->wall_offset_ns, first.wall_offset_ns);
-    strcpy(header->journal_path, recorder->drain.journal.path);
+    memcpy(header->journal_path, recorder->drain.journal.path, sizeof header->journal_path);
 }
 
 sonde_status sonde__recorder_start(const sonde_session *session)
@@ -382,7 +382,9 @@ static void start_anew(sonde__region *old)
     sonde__names_after_fork();
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
+    sonde__frame_writer buffers = recorder->drain.pump.frame;
     memset(&recorder->drain, 0, sizeof recorder->drain);
+    recorder->drain.pump.frame = buffers; /* used again: free() may not be safe here */
     recorder->segment = (sonde__segment){0};
     recorder->lanes_used = 0;
     recorder->handles_used = 0;

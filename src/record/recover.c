@@ -53,7 +53,7 @@ static sonde_status look_at_journal(const sonde__segment_header *header, sonde__
 static sonde_status pump_out(const sonde__segment_image *image, sonde__journal *journal, seen *s,
                              sonde_recovery *out)
 {
-    sonde__pump *pump = malloc(sizeof *pump);
+    sonde__pump *pump = calloc(1, sizeof *pump);
     if (!pump)
         return SONDE_ENOMEM;
     sonde_status status = sonde__pump_init(pump, image->base, image->size, journal);
@@ -133,7 +133,7 @@ sonde_status sonde__recover_segment(const char *path, sonde_recovery *out)
 
 sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead, sonde__buf *out)
 {
-    sonde__pump *pump = malloc(sizeof *pump);
+    sonde__pump *pump = calloc(1, sizeof *pump);
     sonde__journal journal;
     if (!pump)
         return SONDE_ENOMEM;

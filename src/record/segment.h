@@ -25,8 +25,8 @@ enum {
 
 typedef struct sonde__slot {
     _Atomic uint64_t state;
-    uint64_t start;  /* ticks */
-    uint64_t parent; /* number in this lane or a span id, see flags */
+    uint64_t start;        /* ticks */
+    uint64_t parent;       /* number in this lane or a span id, see flags */
     _Atomic uint64_t meta; /* name, flags (PARENT_* and ON_STACK), status, slot below: see below */
     _Atomic uint32_t attr_bytes;
     uint32_t reserved;
@@ -39,7 +39,8 @@ _Static_assert(sizeof(sonde__slot) == SONDE__SLOT_BYTES, "segment format");
 enum { SONDE__NO_SLOT = 0xffff };
 
 /* meta: bits 0-31 name id, 32-39 flags, 40-47 the status an open task is shown with, 48-63 the slot
-   under it on the stack (SONDE__NO_SLOT at the bottom). One word, so that a begin stores it once. */
+   under it on the stack (SONDE__NO_SLOT at the bottom). One word, so that a begin stores it once.
+ */
 static inline uint64_t sonde__slot_meta(uint32_t name, unsigned flags, unsigned status,
                                         uint16_t below)
 {

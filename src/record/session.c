@@ -104,7 +104,7 @@ static sonde_status create_first(sonde_session *session, sonde__journal *journal
             return SONDE_ELIMIT;
         sonde_status status = sonde__journal_create(journal, path);
         if (status != SONDE_EBUSY) {
-            strcpy(session->path, path);
+            memcpy(session->path, path, (size_t)len + 1);
             return status;
         }
     }
@@ -165,7 +165,7 @@ static sonde_status find_dir(sonde_session *session, const char *dir)
         return sonde__status_of_errno(errno);
     bool fits = strlen(absolute) < sizeof session->dir;
     if (fits)
-        strcpy(session->dir, absolute);
+        memcpy(session->dir, absolute, strlen(absolute) + 1);
     free(absolute);
     return fits ? SONDE_OK : SONDE_ELIMIT;
 }
@@ -176,7 +176,7 @@ static sonde_status open_first(sonde_session *session, const char *name)
     if (name && !sonde__session_name_valid(name))
         return SONDE_EINVAL;
     if (name)
-        strcpy(session->name, name);
+        memcpy(session->name, name, strlen(name) + 1);
     else
         sonde__session_name_now(session->name, sizeof session->name);
     sonde_status status = find_dir(session, options->dir);

@@ -79,8 +79,8 @@ bool sonde__invitation_parse(const char *text, sonde_session *session)
     session->id = id;
     session->trace_hi = hi;
     session->trace_lo = lo;
-    strcpy(session->name, name);
-    strcpy(session->path, path);
+    memcpy(session->name, name, name_len + 1);
+    memcpy(session->path, path, len + 1);
     size_t dir_len = base == path ? 1 : (size_t)(base - path);
     memcpy(session->dir, path, dir_len);
     session->dir[dir_len] = '\0';

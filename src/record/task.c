@@ -3,11 +3,12 @@
    first, claims the slot by one compare-and-swap (another thread may end the same task), copies it
    into the ring as one record, publishes the record and then frees the slot, so that a death at any
    point leaves the task either open or ended, never neither. The usual case is written out without
-   a call, so that it saves no registers; anything else goes to the function with "slow" in its name,
-   which does the whole again. */
-#include "record/task.h"
+   a call, so that it saves no registers; anything else goes to the function with "slow" in its
+   name, which does the whole again. */
+#include "sonde/task.h"
 
 #include "record/recorder.h"
+#include "record/task_impl.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -47,8 +48,8 @@ static inline uint16_t take_slot(sonde__lane_local *lane)
 }
 
 /* Fills slot index, puts it on the stack, stamps it, makes it visible. */
-static inline sonde_task start(sonde__lane_local *lane, uint16_t *top, uint16_t index, uint32_t name,
-                               unsigned parent_kind, uint64_t parent)
+static inline sonde_task start(sonde__lane_local *lane, uint16_t *top, uint16_t index,
+                               uint32_t name, unsigned parent_kind, uint64_t parent)
 {
     sonde__slot *slot = &lane->slots[index];
     uint64_t number = ++lane->number;
@@ -119,6 +120,7 @@ sonde_task sonde_task_begin_on(sonde_name *activity)
     }
     uint16_t index = lane->free[--lane->free_count];
     clear_slot(&lane->slots[index], 0);
+    sonde__ring_prefetch(lane);
     sonde_task task = start(lane, &lane->top, index, name, kind, parent);
     sonde__lane_leave_fast(lane);
     return task;
@@ -181,11 +183,13 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
     return task;
 }
 
-/* The record of a slot that this thread has claimed, into this thread's lane. id is the task's, when
-   it does not follow from this lane and number; else 0. */
-static inline __attribute__((always_inline)) void
-write_task(sonde__lane_local *lane, const sonde__slot *slot, uint64_t number, uint64_t end,
-           uint32_t name, unsigned flags, uint64_t parent, uint64_t id)
+/* The record of a slot that this thread has claimed, into this thread's lane. id is the task's,
+   when it does not follow from this lane and number; else 0. */
+static inline __attribute__((always_inline)) void write_task(sonde__lane_local *lane,
+                                                             const sonde__slot *slot,
+                                                             uint64_t number, uint64_t end,
+                                                             uint32_t name, unsigned flags,
+                                                             uint64_t parent, uint64_t id)
 {
     uint32_t slot_bytes = atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed);
     uint32_t attr_bytes = slot_bytes + (UNLIKELY(id != 0) ? 16 : 0);

@@ -4,7 +4,7 @@
    that another thread gives. */
 #include "base/ticks.h"
 #include "record/recorder.h"
-#include "record/task.h"
+#include "record/task_impl.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -192,8 +192,9 @@ static __attribute__((noinline)) void word_slow(sonde_task task, unsigned group,
 }
 
 /* 8-byte values into the slot; whatever is unusual goes the slow way. */
-static inline __attribute__((always_inline)) void
-word_attr(sonde_task task, unsigned group, sonde_name *key, unsigned type, uint64_t word)
+static inline __attribute__((always_inline)) void word_attr(sonde_task task, unsigned group,
+                                                            sonde_name *key, unsigned type,
+                                                            uint64_t word)
 {
     uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
     sonde__lane_local *lane = sonde__lane_enter_fast();

@@ -3,7 +3,7 @@
    identity of tasks for others. */
 #include "base/ids.h"
 #include "record/recorder.h"
-#include "record/task.h"
+#include "record/task_impl.h"
 #include "sonde/reader.h"
 
 #include <string.h>

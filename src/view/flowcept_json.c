@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flowcept's keys in Flowcept's order: activity_id, workflow_id, campaign_id, used, tags, started_at,
-   custom_metadata, hostname, task_id, status, stderr, ended_at, generated, type. Differences, all of
-   them repairs: a nested task has its parent_task_id, ids are unique (W3C span ids), a workflow that
-   failed says ERROR, and a task that never ended is there. Times are UNIX seconds as floats. */
+/* Flowcept's keys in Flowcept's order: activity_id, workflow_id, campaign_id, used, tags,
+   started_at, custom_metadata, hostname, task_id, status, stderr, ended_at, generated, type.
+   Differences, all of them repairs: a nested task has its parent_task_id, ids are unique (W3C span
+   ids), a workflow that failed says ERROR, and a task that never ended is there. Times are UNIX
+   seconds as floats. */
 #include "view/flowcept_json.h"
 
 #include "base/ids.h"

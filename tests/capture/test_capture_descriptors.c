@@ -9,7 +9,7 @@
 
 #define F(name) SONDE_FIELD_##name
 
-enum { FDS_MAX = 256, OFFSET = 7 };
+enum { FDS_MAX = 256, OFFSET = 7, KINDS = 4 };
 
 static bool is_open(int fd)
 {
@@ -22,15 +22,17 @@ static void mark_open(bool *open)
         open[fd] = is_open(fd);
 }
 
-/* A descriptor of ours under a number the handle had: by turns a file, a folder and a pipe. */
+/* A descriptor of ours under a number the handle had: by turns a file, a folder, a file of
+   /proc and a pipe. */
 static void take_number(int fd, unsigned turn)
 {
-    static const char *const paths[] = {SONDE_SOURCE_DIR "/LICENSE", SONDE_SOURCE_DIR "/src"};
+    static const char *const paths[] = {SONDE_SOURCE_DIR "/LICENSE", SONDE_SOURCE_DIR "/src",
+                                        "/proc/self/limits"};
     int ends[2];
     int got;
-    if (turn % 3 < 2) {
-        got = open(paths[turn % 3], O_RDONLY);
-        CHECK(turn % 3 != 0 || lseek(got, OFFSET, SEEK_SET) == OFFSET);
+    if (turn % KINDS < 3) {
+        got = open(paths[turn % KINDS], O_RDONLY);
+        CHECK(turn % KINDS != 0 || lseek(got, OFFSET, SEEK_SET) == OFFSET);
     } else {
         CHECK(pipe(ends) == 0);
         CHECK(write(ends[1], "x", 1) == 1);
@@ -46,9 +48,9 @@ static void check_untouched(int fd, unsigned turn)
 {
     char byte;
     CHECK(is_open(fd));
-    if (turn % 3 == 0)
+    if (turn % KINDS == 0)
         CHECK(lseek(fd, 0, SEEK_CUR) == OFFSET);
-    else if (turn % 3 == 1)
+    else if (turn % KINDS < 3)
         CHECK(lseek(fd, 0, SEEK_CUR) == 0);
     else
         CHECK(read(fd, &byte, 1) == 1 && byte == 'x');
@@ -185,6 +187,10 @@ static void missing_path_is_told_for_itself(void **state)
     assert_row_uint(now, SONDE_TABLE_PATHS, 0, F(DISK_TOTAL), uint_of(now, F(DISK_TOTAL)));
     assert_int_equal(sonde_telemetry_row_uint(now, SONDE_TABLE_PATHS, 1, F(DISK_TOTAL), &total),
                      SONDE_EABSENT);
+    const char *json;
+    size_t len;
+    assert_int_equal(sonde_capture_json(capture, &json, &len), SONDE_OK);
+    assert_non_null(strstr(json, "\"disk.disk_usage./nonexistent/sonde\":\"absent\""));
     sonde_capture_close(capture);
     options.paths = first;
     capture = open_options(&options);

@@ -28,6 +28,11 @@ PUBLIC = {
     "fields.h": "capture",
     "capture.h": "capture",
     "settings.h": "settings",
+    "attr.h": "record",
+    "name.h": "record",
+    "reader.h": "record",
+    "session.h": "record",
+    "task.h": "record",
     "sonde.h": "cli",  # all of them: for users and the program
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)

@@ -21,8 +21,8 @@ typedef struct load_board {
 
 static inline load_board *load_board_new(void)
 {
-    void *board = mmap(NULL, sizeof(load_board), PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *board =
+        mmap(NULL, sizeof(load_board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(board != MAP_FAILED);
     return board;
 }

@@ -10,14 +10,14 @@ int main(int argc, char **argv)
     if (argc < 5)
         return 2;
     int fd = open(argv[3], O_RDWR);
-    load_board *board =
-        mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    load_board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd < 0 || board == MAP_FAILED)
         return 3;
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = argv[1];
     options.durable = argc > 5;
     options.drain_interval_ns = 2000000;
+    options.full_wait_ns = 30000000000u;
     sonde_session *session = NULL;
     if (sonde_open(argv[2], &options, &session) != SONDE_OK)
         return 4;

@@ -24,6 +24,7 @@ static pid_t start_victim(const char *dir, load_board *board, unsigned threads, 
     signal(SIGABRT, SIG_DFL);
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = dir;
+    options.full_wait_ns = 30000000000u; /* a busy machine may keep the drain from running */
     sonde_session *session;
     if (sonde_open("crash", &options, &session) != SONDE_OK)
         _exit(9);

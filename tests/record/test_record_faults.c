@@ -177,8 +177,8 @@ static int full_disk_child(const char *dir)
         lost += r.kind == SONDE_RECORD_LOSS ? r.count : 0;
     }
     sonde_reader_close(reader);
-    printf("1 MB tmpfs: %llu sent = %llu stored + %llu counted as lost\n",
-           (unsigned long long)sent, (unsigned long long)stored, (unsigned long long)lost);
+    printf("1 MB tmpfs: %llu sent = %llu stored + %llu counted as lost\n", (unsigned long long)sent,
+           (unsigned long long)stored, (unsigned long long)lost);
     fflush(stdout);
     return stored + lost == sent && stored > 1000 ? 0 : 13;
 }
@@ -313,8 +313,7 @@ static unsigned kill_sweep(const char *call, bool durable)
         snprintf(board_path, sizeof board_path, "%s/board", dir);
         int fd = open(board_path, O_RDWR | O_CREAT, 0600);
         assert_int_equal(ftruncate(fd, sizeof(load_board)), 0);
-        load_board *board =
-            mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        load_board *board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         close(fd);
         char inject[100];
         snprintf(inject, sizeof inject, "inject=%s:signal=SIGKILL:when=%d", call, i);

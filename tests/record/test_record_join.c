@@ -11,7 +11,9 @@ enum { THREADS = 8, TASKS = 2000, ID_PROCESSES = 8, ID_TASKS = 100000 };
 static int joiner(void)
 {
     sonde_session *session;
-    if (sonde_open("ignored", NULL, &session) != SONDE_OK)
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.full_wait_ns = 30000000000u;
+    if (sonde_open("ignored", &options, &session) != SONDE_OK)
         return 1;
     load_board *board = load_board_new();
     load_run(board, THREADS, TASKS);

@@ -415,7 +415,9 @@ static void traceparent_text(void **state)
     assert_int_equal(sonde_context_parse(text, &back), SONDE_OK);
     assert_memory_equal(&c, &back, sizeof c);
     static const char *const wrong[] = {
-        "", "00-", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0",
+        "",
+        "00-",
+        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0",
         "00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-00000000000000000000000000000000-b7ad6b7169203331-01",

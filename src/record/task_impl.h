@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files that implement tasks share. All take a lane that has been entered. */
-#ifndef SONDE_RECORD_TASK_H
-#define SONDE_RECORD_TASK_H
+#ifndef SONDE_RECORD_TASK_IMPL_H
+#define SONDE_RECORD_TASK_IMPL_H
 
 #include "record/lane.h"
 #include "record/names.h"

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorder against its floor: two TSC readings and a 64-byte record stored to an own ring. All
+   cases of one round use less of the ring than it holds, so that what is measured is the thread's
+   own cost with the drain running beside it; the throughput case is the one that saturates it. */
+#include "bench.h"
+
+#include "base/ticks.h"
+#include "sonde/sonde.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CALLS = 600, OFF_CALLS = 20000, FLOOR_RING = 1 << 18 };
+
+static sonde_name task_name = SONDE_NAME_INIT("task");
+static sonde_name key_a = SONDE_NAME_INIT("a");
+static sonde_name key_b = SONDE_NAME_INIT("b");
+static sonde_name key_text = SONDE_NAME_INIT("text");
+
+static void run_floor(void *arg, unsigned calls)
+{
+    static _Alignas(64) uint64_t ring[FLOOR_RING / 8];
+    static _Atomic uint64_t published;
+    static uint64_t head;
+    (void)arg;
+    for (unsigned i = 0; i < calls; i++) {
+        uint64_t start = sonde__ticks_now(true);
+        bench_keep(&start);
+        uint64_t end = sonde__ticks_now(true);
+        uint64_t *record = &ring[head % (FLOOR_RING / 8)];
+        uint64_t fields[8] = {start, end, i, 1, 2, 3, 4, 5};
+        memcpy(record, fields, sizeof fields);
+        head += 8;
+        atomic_store_explicit(&published, head, memory_order_release);
+    }
+}
+
+static void run_task(void *arg, unsigned calls)
+{
+    (void)arg;
+    for (unsigned i = 0; i < calls; i++) {
+        sonde_task task = sonde_task_begin(&task_name);
+        sonde_task_end(task);
+    }
+}
+
+static void run_attrs(void *arg, unsigned calls)
+{
+    (void)arg;
+    for (unsigned i = 0; i < calls; i++) {
+        sonde_task task = sonde_task_begin(&task_name);
+        sonde_task_int(task, SONDE_USED, &key_a, i);
+        sonde_task_int(task, SONDE_USED, &key_b, (int64_t)i * 3);
+        sonde_task_string(task, SONDE_GENERATED, &key_text, "0123456789abcdef");
+        sonde_task_end(task);
+    }
+}
+
+static void run_off(void *arg, unsigned calls)
+{
+    (void)arg;
+    sonde_set_enabled(0);
+    for (unsigned i = 0; i < calls; i++) {
+        sonde_task task = sonde_task_begin(&task_name);
+        bench_keep((const void *)(uintptr_t)task);
+        sonde_task_end(task);
+    }
+    sonde_set_enabled(1);
+}
+
+static void run_empty(void *arg, unsigned calls)
+{
+    (void)arg;
+    sonde_set_enabled(0);
+    for (unsigned i = 0; i < calls; i++)
+        bench_keep((const void *)(uintptr_t)i);
+    sonde_set_enabled(1);
+}
+
+/* --- two threads --- */
+
+static struct {
+    _Atomic unsigned wanted; /* round that both run */
+    _Atomic unsigned done;
+    _Atomic bool stop;
+    unsigned calls;
+} pair;
+
+static void *other_thread(void *arg)
+{
+    (void)arg;
+    for (unsigned round = 1; !atomic_load(&pair.stop); round++) {
+        while (atomic_load_explicit(&pair.wanted, memory_order_acquire) != round)
+            if (atomic_load(&pair.stop))
+                return NULL;
+        run_task(NULL, pair.calls);
+        atomic_store_explicit(&pair.done, round, memory_order_release);
+    }
+    return NULL;
+}
+
+static void run_two(void *arg, unsigned calls)
+{
+    static unsigned round;
+    (void)arg;
+    pair.calls = calls;
+    atomic_store_explicit(&pair.wanted, ++round, memory_order_release);
+    run_task(NULL, calls);
+    while (atomic_load_explicit(&pair.done, memory_order_acquire) != round)
+        sonde__relax();
+}
+
+/* --- whole sessions --- */
+
+static char folder[64];
+
+static sonde_session *open_session(void)
+{
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.dir = folder;
+    sonde_session *session = NULL;
+    if (sonde_open("bench", &options, &session) != SONDE_OK) {
+        fprintf(stderr, "bench_record: cannot open a session in %s\n", folder);
+        exit(1);
+    }
+    return session;
+}
+
+static void empty_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        char path[400];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.')
+            unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The time of a case in its quiet rounds: the lowest twentieth. The drain needs the second core; on
+   a machine that has only two and other work to do, most rounds measure the scheduler. */
+static double quiet_ns(const bench_case *what)
+{
+    static double sorted[BENCH_ROUNDS_MAX];
+    memcpy(sorted, what->ns, what->rounds * sizeof *sorted);
+    qsort(sorted, what->rounds, sizeof *sorted, compare);
+    return sorted[what->rounds / 20];
+}
+
+static void measure_path(void)
+{
+    static bench_case floor = {.name = "floor", .run = run_floor, .calls = CALLS},
+                      task = {.name = "task", .run = run_task, .calls = CALLS},
+                      attrs = {.name = "attributes", .run = run_attrs, .calls = CALLS},
+                      two = {.name = "two threads", .run = run_two, .calls = CALLS},
+                      off = {.name = "off", .run = run_off, .calls = OFF_CALLS},
+                      empty = {.name = "empty loop", .run = run_empty, .calls = OFF_CALLS};
+    sonde_session *session = open_session();
+    pthread_t thread;
+    pthread_create(&thread, NULL, other_thread, NULL);
+    bench_case *cases[] = {&floor, &task, &attrs, &two, &off, &empty};
+    bench_run(cases, 6, 1001);
+    atomic_store(&pair.stop, true);
+    pthread_join(thread, NULL);
+    sonde_session_stats stats;
+    sonde_session_stats_get(session, &stats);
+    sonde_close(session);
+    bench_note("floor: 2 TSC readings, 64-byte record", quiet_ns(&floor), "ns");
+    bench_note("task begin + end", quiet_ns(&task), "ns");
+    bench_note("the same, median of all rounds", bench_median_ns(&task), "ns");
+    bench_note("with two integers and 16 bytes of text", quiet_ns(&attrs), "ns");
+    bench_check("record.task.by_floor", quiet_ns(&task) / quiet_ns(&floor));
+    bench_check("record.attrs.by_floor", quiet_ns(&attrs) / quiet_ns(&floor));
+    bench_check("record.two_threads.by_one", quiet_ns(&two) / quiet_ns(&task));
+    bench_check("record.off.ns", quiet_ns(&off) - quiet_ns(&empty));
+    empty_folder();
+}
+
+static void measure_throughput(void)
+{
+    sonde_session *session = open_session();
+    uint64_t start = bench_now_ns();
+    uint64_t sent = 0;
+    while (bench_now_ns() - start < 3000000000u) {
+        run_task(NULL, 1000);
+        sent += 1000;
+    }
+    sonde_flush(session, 0, 5000000000u);
+    double seconds = (double)(bench_now_ns() - start) / 1e9;
+    sonde_session_stats stats;
+    sonde_session_stats_get(session, &stats);
+    sonde_close(session);
+    empty_folder();
+    bench_check("record.throughput.million_per_s", (double)sent / seconds / 1e6);
+    bench_check("record.throughput.lost", (double)stats.lost);
+    bench_check("record.throughput.unaccounted", (double)sent - (double)stats.written);
+    bench_check("record.bytes_per_task", (double)stats.journal_bytes / (double)sent);
+}
+
+static void measure_sessions(void)
+{
+    enum { TIMES = 41 };
+    double ms[TIMES];
+    for (int i = 0; i < TIMES; i++) {
+        uint64_t start = bench_now_ns();
+        sonde_session *session = open_session();
+        sonde_close(session);
+        ms[i] = (double)(bench_now_ns() - start) / 1e6;
+    }
+    qsort(ms, TIMES, sizeof *ms, compare);
+    bench_check("record.open_close.ms", ms[TIMES / 2]);
+    empty_folder();
+}
+
+/* Voluntary context switches of all threads of this process. */
+static uint64_t wake_ups(void)
+{
+    uint64_t sum = 0;
+    DIR *dir = opendir("/proc/self/task");
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        char path[300];
+        char line[200];
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
+        FILE *file = entry->d_name[0] != '.' ? fopen(path, "r") : NULL;
+        while (file && fgets(line, sizeof line, file))
+            if (strncmp(line, "voluntary_ctxt_switches:", 24) == 0)
+                sum += strtoull(line + 24, NULL, 10);
+        if (file)
+            fclose(file);
+    }
+    if (dir)
+        closedir(dir);
+    return sum;
+}
+
+static void measure_idle(void)
+{
+    sonde_session *session = open_session();
+    uint64_t before = wake_ups();
+    nanosleep(&(struct timespec){2, 0}, NULL);
+    bench_check("record.idle.wake_ups_per_s", (double)(wake_ups() - before) / 2);
+    sonde_close(session);
+    empty_folder();
+}
+
+int main(void)
+{
+    strcpy(folder, "/dev/shm/sonde-bench-XXXXXX");
+    if (!mkdtemp(folder))
+        return 1;
+    bench_title("record: one task, its own thread");
+    measure_path();
+    bench_title("record: one thread and the drain, 3 s into tmpfs; sessions");
+    measure_throughput();
+    measure_sessions();
+    measure_idle();
+    rmdir(folder);
+    return bench_finish();
+}

@@ -28,6 +28,7 @@ PUBLIC = {
     "fields.h": "capture",
     "capture.h": "capture",
     "settings.h": "settings",
+    "logger.h": "view",
     "attr.h": "record",
     "name.h": "record",
     "reader.h": "record",

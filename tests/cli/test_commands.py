@@ -8,7 +8,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["capture", "doctor", "check", "version", "help"]
+COMMANDS = ["run", "analyze", "capture", "doctor", "check", "dump", "recover", "version", "help"]
 
 
 def help_of(command):

@@ -50,8 +50,9 @@ typedef struct sonde_options {
    otherwise); NULL: session_YYYY-MM-DD_HH-MM-SS. An existing file is never touched: a suffix _2, _3
    is added. With $SONDE_SESSION set, the process joins that session (name and dir are then its,
    workflow and parent come from $TRACEPARENT). options NULL: defaults. With SONDE_DISABLED=1 in the
-   environment it succeeds and records nothing. EBUSY: a session is open already. Other failures
-   (EDENIED, EIO, ENOMEM, ELIMIT) leave the process without recording. */
+   environment, or instrumentation.enabled: false in the settings file that is found (see
+   sonde/settings.h), it succeeds and records nothing. EBUSY: a session is open already. Other
+   failures (EDENIED, EIO, ENOMEM, ELIMIT) leave the process without recording. */
 SONDE_API sonde_status sonde_open(const char *name, const sonde_options *options,
                                   sonde_session **out);
 

@@ -45,7 +45,7 @@ typedef struct sonde_lane {
     uint32_t state;
 } sonde_lane;
 enum { SONDE_LANE_ASK = 0, SONDE_LANE_OFF = 1, SONDE_LANE_ON = 2, SONDE_LANE_PAUSED = 3 };
-extern SONDE_API __thread sonde_lane *sonde__lane __attribute__((tls_model("initial-exec")));
+extern __attribute__((tls_model("initial-exec"))) SONDE_API __thread sonde_lane *sonde__lane;
 
 SONDE_API sonde_task sonde_task_begin_on(sonde_name *activity);
 SONDE_API sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent);

@@ -12,7 +12,7 @@
 enum { WINDOW = 2 * SONDE__FRAME_BYTES_MAX };
 
 /* Bytes from offset on: as many as fit into the window, or all of the memory. */
-static sonde_status fill(const sonde__scan *scan, uint8_t *window, uint64_t offset,
+static sonde_status fill(const sonde__journal_scan *scan, uint8_t *window, uint64_t offset,
                          const uint8_t **data, size_t *len)
 {
     uint64_t left = scan->size - offset;
@@ -51,8 +51,8 @@ static size_t next_magic(const uint8_t *data, size_t len, size_t at)
 }
 
 /* Frames of one window. Returns how many bytes are done with; *more: a frame needs bytes behind. */
-static size_t scan_window(sonde__scan *scan, const uint8_t *data, size_t len, uint64_t base,
-                          bool at_end, sonde__scan_visit *visit, void *user)
+static size_t scan_window(sonde__journal_scan *scan, const uint8_t *data, size_t len, uint64_t base,
+                          bool at_end, sonde__frame_visit *visit, void *user)
 {
     size_t at = 0;
     while (at < len) {
@@ -75,7 +75,7 @@ static size_t scan_window(sonde__scan *scan, const uint8_t *data, size_t len, ui
     return at;
 }
 
-sonde_status sonde__frame_scan(sonde__scan *scan, sonde__scan_visit *visit, void *user)
+sonde_status sonde__frame_scan(sonde__journal_scan *scan, sonde__frame_visit *visit, void *user)
 {
     uint8_t *window = NULL;
     if (scan->fd >= 0) {

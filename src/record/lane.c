@@ -174,7 +174,7 @@ void sonde__lane_drop(sonde__lane_local *lane, unsigned reason)
 
 uint16_t sonde__slot_reclaim(sonde__lane_local *lane)
 {
-    for (uint16_t i = 0; i < SONDE__SLOTS; i++) {
+    for (unsigned i = 0; i < SONDE__SLOTS; i++) {
         uint64_t state = atomic_load_explicit(&lane->slots[i].state, memory_order_acquire);
         if ((state & 3) == SONDE__SLOT_ENDED &&
             !(sonde__meta_flags(sonde__slot_meta_of(&lane->slots[i])) & SONDE__ON_STACK)) {

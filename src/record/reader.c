@@ -69,17 +69,15 @@ static void visit_segment(void *user, const char *path)
     sonde__segment_image_close(&image);
     if (!ours)
         return;
-    bool dead = false;
-    if (reader->options.recover) {
-        sonde_recovery what;
-        if (sonde__recover_segment(path, &what) == SONDE_OK)
-            return;
-        dead = what.status != SONDE_EBUSY && what.status != SONDE_EABSENT;
-    }
-    if (!reader->options.live && !dead)
+    sonde_recovery what;
+    if (reader->options.recover && sonde__recover_segment(path, &what) == SONDE_OK)
         return;
-    status = sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, false, reason);
-    if (status == SONDE_OK) {
+    /* not ours to finish, or not possible: whoever gets the lock knows that the process is dead */
+    status = sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, true, reason);
+    bool dead = status == SONDE_OK;
+    if (status == SONDE_EBUSY)
+        status = sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, false, reason);
+    if (status == SONDE_OK && (reader->options.live || dead)) {
         take_frames(reader, &image, dead);
         note_state(reader, sonde__image_header(&image)->run,
                    dead ? SONDE_RUN_DIED : SONDE_RUN_RUNNING);
@@ -249,7 +247,7 @@ sonde_status sonde_reader_next(sonde_reader *reader, sonde_record *out)
     for (;;) {
         if (reader->streams && reader->heap_count > 0 && !reader->streams[0]->loaded)
             pop_heap(reader);
-        if (reader->heap_count == 0)
+        if (!reader->streams || reader->heap_count == 0)
             return all_ended(reader) && sonde__builder_leftover(reader, out) ? SONDE_OK
                                                                              : SONDE_EEND;
         sonde__stream *stream = reader->streams[0];
@@ -296,7 +294,7 @@ void sonde_reader_stats_get(const sonde_reader *reader, sonde_reader_stats *out)
 {
     *out = reader->stats;
     for (size_t i = 0; i < reader->source_count; i++) {
-        const sonde__scan *scan = &reader->sources[i]->scan;
+        const sonde__journal_scan *scan = &reader->sources[i]->scan;
         if (scan->fd >= 0) {
             out->bytes += scan->size;
             out->bad_bytes += scan->size - scan->valid;

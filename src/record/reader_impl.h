@@ -16,7 +16,7 @@
 /* Where frames come from. */
 typedef struct sonde__source {
     char *path; /* NULL: memory */
-    sonde__scan scan;
+    sonde__journal_scan scan;
     sonde__buf memory;
 } sonde__source;
 
@@ -103,11 +103,11 @@ struct sonde_reader {
     bool session_known;
     sonde_reader_options options;
     sonde__source **sources;
-    size_t source_count;
+    size_t source_count, source_cap;
     sonde__run_info **runs;
-    size_t run_count;
+    size_t run_count, run_cap;
     sonde__stream **streams;
-    size_t stream_count;
+    size_t stream_count, stream_cap;
     size_t heap_count; /* the first streams are a heap by key */
     sonde__open_ids open_ids;
     sonde__builder builder;

@@ -29,10 +29,10 @@ static sonde__run_info *find_run(sonde_reader *reader, const sonde__frame_header
     for (size_t i = 0; i < reader->run_count; i++)
         if (reader->runs[i]->run.run == header->run)
             return reader->runs[i];
-    sonde__run_info **grown = realloc(reader->runs, (reader->run_count + 1) * sizeof *reader->runs);
-    if (!grown)
+    void *runs = reader->runs;
+    if (!sonde__grow(&runs, &reader->run_cap, reader->run_count, sizeof(void *)))
         return NULL;
-    reader->runs = grown;
+    reader->runs = runs;
     sonde__run_info *info = calloc(1, sizeof *info);
     if (!info)
         return NULL;
@@ -49,11 +49,10 @@ static sonde__stream *find_stream(sonde_reader *reader, sonde__run_info *run, ui
     for (size_t i = 0; i < reader->stream_count; i++)
         if (reader->streams[i]->run == run && reader->streams[i]->lane == lane)
             return reader->streams[i];
-    sonde__stream **grown =
-        realloc(reader->streams, (reader->stream_count + 1) * sizeof *reader->streams);
-    if (!grown)
+    void *streams = reader->streams;
+    if (!sonde__grow(&streams, &reader->stream_cap, reader->stream_count, sizeof(void *)))
         return NULL;
-    reader->streams = grown;
+    reader->streams = streams;
     sonde__stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
@@ -152,19 +151,6 @@ static void index_frame(void *user, const sonde__frame_header *header, const uin
     reader->stats.frames++;
 }
 
-static sonde_status add_source(sonde_reader *reader, sonde__source *source)
-{
-    sonde__source **grown =
-        realloc(reader->sources, (reader->source_count + 1) * sizeof *reader->sources);
-    if (!grown)
-        return SONDE_ENOMEM;
-    reader->sources = grown;
-    reader->sources[reader->source_count++] = source;
-    visit v = {reader, (uint32_t)(reader->source_count - 1)};
-    sonde_status status = sonde__frame_scan(&source->scan, index_frame, &v);
-    return reader->failed_memory ? SONDE_ENOMEM : status;
-}
-
 static void free_source(sonde__source *source)
 {
     if (source->scan.fd >= 0)
@@ -172,6 +158,21 @@ static void free_source(sonde__source *source)
     sonde__buf_free(&source->memory);
     free(source->path);
     free(source);
+}
+
+/* The source is the reader's from here on, also when this fails. */
+static sonde_status add_source(sonde_reader *reader, sonde__source *source)
+{
+    void *sources = reader->sources;
+    if (!sonde__grow(&sources, &reader->source_cap, reader->source_count, sizeof(void *))) {
+        free_source(source);
+        return SONDE_ENOMEM;
+    }
+    reader->sources = sources;
+    reader->sources[reader->source_count++] = source;
+    visit v = {reader, (uint32_t)(reader->source_count - 1)};
+    sonde_status status = sonde__frame_scan(&source->scan, index_frame, &v);
+    return reader->failed_memory ? SONDE_ENOMEM : status;
 }
 
 bool sonde__reader_has_file(const sonde_reader *reader, const char *path)
@@ -213,7 +214,7 @@ sonde_status sonde__reader_add_memory(sonde_reader *reader, sonde__buf *memory)
         return SONDE_ENOMEM;
     source->memory = *memory;
     source->scan =
-        (sonde__scan){.fd = -1, .data = (const uint8_t *)memory->data, .size = memory->len};
+        (sonde__journal_scan){.fd = -1, .data = (const uint8_t *)memory->data, .size = memory->len};
     sonde__buf_init(memory, 0);
     return add_source(reader, source);
 }
@@ -248,7 +249,7 @@ static bool load_bytes(sonde_reader *reader, sonde__stream *stream, const sonde_
         stream->bytes = grown;
         stream->bytes_cap = ref->length;
     }
-    const sonde__scan *scan = &reader->sources[ref->source]->scan;
+    const sonde__journal_scan *scan = &reader->sources[ref->source]->scan;
     if (scan->fd < 0)
         memcpy(stream->bytes, scan->data + ref->offset, ref->length);
     else if (pread(scan->fd, stream->bytes, ref->length, (off_t)ref->offset) !=

@@ -21,7 +21,8 @@ static sonde__lane_local null_lane = {.state = SONDE_LANE_ASK};
 __thread sonde_lane *sonde__lane __attribute__((tls_model("initial-exec"))) =
     (sonde_lane *)(void *)&null_lane;
 
-sonde__recorder sonde__the_recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
+sonde__recorder sonde__the_recorder = {.control = PTHREAD_MUTEX_INITIALIZER,
+                                       .lock = PTHREAD_MUTEX_INITIALIZER};
 _Atomic uint64_t sonde__run;
 
 static pthread_key_t lane_key;
@@ -380,6 +381,7 @@ static void start_anew(sonde__region *old)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__names_after_fork();
+    pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
     sonde__frame_writer buffers = recorder->drain.pump.frame;

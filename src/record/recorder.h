@@ -41,6 +41,7 @@ struct sonde_session {
 };
 
 typedef struct sonde__recorder {
+    pthread_mutex_t control; /* opening, closing and flushing, one at a time; taken before lock */
     pthread_mutex_t lock;
     _Atomic(sonde__region *) region;
     sonde__segment segment;

@@ -46,7 +46,7 @@ static sonde_status look_at_journal(const sonde__segment_header *header, sonde__
     uint64_t from = atomic_load_explicit(&header->journal_end, memory_order_relaxed);
     if (from > journal->end)
         from = 0;
-    sonde__scan scan = {.fd = journal->fd, .next = from};
+    sonde__journal_scan scan = {.fd = journal->fd, .next = from};
     return sonde__frame_scan(&scan, note_frame, s);
 }
 

@@ -90,6 +90,17 @@ static uint64_t choose_size(int fd, uint64_t bytes_max)
     return size & ~(uint64_t)(PAGE - 1);
 }
 
+/* The lock, the size, and memory behind the parts that are used at once. */
+static sonde_status prepare_file(int fd, uint64_t size)
+{
+    if (size < fixed_bytes() + lane_stride() || !size_allowed(size))
+        return SONDE_ELIMIT;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, (off_t)size) != 0)
+        return sonde__status_of_errno(errno);
+    int error = posix_fallocate(fd, 0, (off_t)fixed_bytes());
+    return error == ENOSPC ? SONDE_ELIMIT : sonde__status_of_errno(error);
+}
+
 static sonde_status map_shared(sonde__segment *segment, uint64_t run, uint64_t bytes_max)
 {
     char run_hex[17] = "";
@@ -101,18 +112,13 @@ static sonde_status map_shared(sonde__segment *segment, uint64_t run, uint64_t b
         segment->path[0] = '\0';
         return sonde__status_of_errno(errno);
     }
-    sonde_status status = SONDE_OK;
     uint64_t size = choose_size(fd, bytes_max);
+    sonde_status status = prepare_file(fd, size);
     void *base = MAP_FAILED;
-    int error = 0;
-    if (size < fixed_bytes() + lane_stride() || !size_allowed(size))
-        status = SONDE_ELIMIT;
-    else if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, (off_t)size) != 0)
-        status = sonde__status_of_errno(errno);
-    else if ((error = posix_fallocate(fd, 0, (off_t)fixed_bytes())) != 0)
-        status = error == ENOSPC ? SONDE_ELIMIT : sonde__status_of_errno(error);
-    else if ((base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
-        status = sonde__status_of_errno(errno);
+    if (status == SONDE_OK) {
+        base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        status = base == MAP_FAILED ? sonde__status_of_errno(errno) : SONDE_OK;
+    }
     close(fd);
     if (status != SONDE_OK) {
         unlink(segment->path);

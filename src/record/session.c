@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "record/recorder.h"
 #include "record/session_name.h"
+#include "sonde/settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,6 +59,22 @@ static bool env_is_on(const char *name)
 {
     const char *value = getenv(name);
     return value && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
+/* Switched off from outside: by $SONDE_DISABLED, or by instrumentation.enabled in the settings. A
+   settings file that cannot be read switches nothing off; `sonde check` says what is wrong. */
+static bool is_disabled(void)
+{
+    if (env_is_on("SONDE_DISABLED"))
+        return true;
+    sonde_settings *settings = NULL;
+    int enabled = 1;
+    if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK) {
+        if (sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
+            enabled = 1;
+        sonde_settings_free(settings);
+    }
+    return enabled == 0;
 }
 
 /* A file of our own for a session that somebody else opened. */
@@ -219,7 +236,7 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     session->by_default = false;
     sonde__the_recorder.fork_pending = false;
     copy_texts(session, &session->options);
-    if (env_is_on("SONDE_DISABLED")) {
+    if (is_disabled()) {
         session->open = session->disabled = true;
         snprintf(session->name, sizeof session->name, "%s", name ? name : "disabled");
         session->path[0] = session->dir[0] = '\0';
@@ -235,15 +252,28 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     return status;
 }
 
+/* Both locks: nobody opens, closes, flushes or claims a lane. */
+static void lock_all(void)
+{
+    pthread_mutex_lock(&sonde__the_recorder.control);
+    pthread_mutex_lock(&sonde__the_recorder.lock);
+}
+
+static void unlock_all(void)
+{
+    pthread_mutex_unlock(&sonde__the_recorder.lock);
+    pthread_mutex_unlock(&sonde__the_recorder.control);
+}
+
 sonde_status sonde_open(const char *name, const sonde_options *options, sonde_session **out)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    lock_all();
     sonde_status status = recorder->session.open ? SONDE_EBUSY : open_locked(name, options);
     if (status == SONDE_OK)
         *out = &recorder->session;
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
     return status;
 }
 
@@ -251,7 +281,7 @@ sonde_status sonde_session_default(sonde_session **out)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    lock_all();
     sonde_status status = SONDE_OK;
     if (!recorder->session.open && !sonde__session_auto()) {
         status = open_locked(NULL, NULL);
@@ -259,7 +289,7 @@ sonde_status sonde_session_default(sonde_session **out)
     }
     if (status == SONDE_OK)
         *out = &recorder->session;
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
     return status;
 }
 
@@ -284,7 +314,7 @@ bool sonde__session_auto(void)
     if (recorder->asked_environment)
         return false;
     recorder->asked_environment = true;
-    if (!getenv("SONDE_SESSION") || env_is_on("SONDE_DISABLED"))
+    if (!getenv("SONDE_SESSION") || is_disabled())
         return false;
     sonde_session *session = &recorder->session;
     session->options = complete(NULL);
@@ -302,7 +332,7 @@ void sonde_close_with(sonde_session *session, sonde_task_status status, const ch
     if (!session)
         return;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    lock_all();
     if (session == &recorder->session && session->open) {
         sonde__run_end end = {status, SONDE_RUN_CLOSED, error, attrs, attr_count};
         if (!session->disabled)
@@ -311,7 +341,7 @@ void sonde_close_with(sonde_session *session, sonde_task_status status, const ch
         free_texts(session);
     }
     recorder->fork_pending = false;
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
 }
 
 void sonde_close(sonde_session *session)
@@ -325,8 +355,13 @@ void sonde__session_at_exit(void)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__region *region = atomic_load(&recorder->region);
-    if (!region || atomic_load(&region->alive) != 1 || pthread_mutex_trylock(&recorder->lock) != 0)
+    if (!region || atomic_load(&region->alive) != 1 ||
+        pthread_mutex_trylock(&recorder->control) != 0)
         return;
+    if (pthread_mutex_trylock(&recorder->lock) != 0) {
+        pthread_mutex_unlock(&recorder->control);
+        return;
+    }
     sonde_session *session = &recorder->session;
     if (session->open && !session->disabled) {
         sonde__run_end end = {session->by_default ? SONDE_FINISHED : SONDE_UNKNOWN,
@@ -334,7 +369,7 @@ void sonde__session_at_exit(void)
         sonde__recorder_stop(&end, SONDE__EXIT_WAIT_NS);
         session->open = false;
     }
-    pthread_mutex_unlock(&recorder->lock);
+    unlock_all();
 }
 
 sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_ns)
@@ -343,11 +378,11 @@ sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_n
     if (!session)
         return SONDE_EINVAL;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    pthread_mutex_lock(&recorder->control);
     sonde_status status = SONDE_OK;
     if (session->open && !session->disabled)
         status = sonde__drain_flush(&recorder->drain, durable != 0, timeout_ns);
-    pthread_mutex_unlock(&recorder->lock);
+    pthread_mutex_unlock(&recorder->control);
     return status;
 }
 

@@ -304,7 +304,8 @@ void sonde_context_format(sonde_context context, char out[SONDE_TRACEPARENT_SIZE
     sonde__id_to_hex(context.trace_lo, out + 19);
     out[35] = '-';
     sonde__id_to_hex(context.span, out + 36);
-    memcpy(out + 52, "-01", 4);
+    memcpy(out + 52, "-01", 3);
+    out[SONDE_TRACEPARENT_SIZE - 1] = '\0';
 }
 
 /* Lower-case hexadecimal only, as the standard asks. */

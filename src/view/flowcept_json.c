@@ -49,8 +49,9 @@ static void time_key(sonde__json *json, const char *key, uint64_t wall_ns)
 {
     if (wall_ns == 0)
         return;
+    uint64_t microseconds = wall_ns / 1000u; /* as many digits as a double of this size has */
     sonde__json_key(json, key);
-    sonde__json_double(json, (double)(wall_ns / 1000u) / 1e6);
+    sonde__json_double(json, (double)microseconds / 1e6);
 }
 
 static void hex_bytes(sonde__json *json, const char *data, size_t len)

@@ -6,10 +6,13 @@
 #include "base/ticks.h"
 #include "base/varint.h"
 
-#include <cmocka.h>
+/* cmocka wants these before itself */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

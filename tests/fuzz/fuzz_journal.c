@@ -39,7 +39,7 @@ static void visit(void *user, const sonde__frame_header *header, const uint8_t *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sonde__scan scan = {.fd = -1, .data = data, .size = size};
+    sonde__journal_scan scan = {.fd = -1, .data = data, .size = size};
     sonde__frame_scan(&scan, visit, NULL);
     sonde__frame_header header;
     if (size < sizeof header)

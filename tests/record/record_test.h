@@ -5,19 +5,30 @@
 
 #include "sonde/sonde.h"
 
-#include <cmocka.h>
-#include <dirent.h>
+/* cmocka wants these before itself */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new folder under /dev/shm or TMPDIR; removed by remove_folder. */
+#if defined(__SANITIZE_THREAD__)
+/* Children of a process with threads start a thread of their own: the sanitizer can, if told. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "die_after_fork=0";
+}
+#endif
+
+/* A new folder; removed by remove_folder. */
 static inline char *make_folder(void)
 {
     static char path[64];

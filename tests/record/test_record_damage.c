@@ -55,7 +55,7 @@ static void make_journal(const char *dir, unsigned frames)
     good.bytes = malloc(good.len);
     assert_int_equal(read(fd, good.bytes, good.len), good.len);
     good.count = 0;
-    sonde__scan scan = {.fd = fd};
+    sonde__journal_scan scan = {.fd = fd};
     assert_int_equal(sonde__frame_scan(&scan, note, NULL), SONDE_OK);
     close(fd);
     assert_true(good.count >= frames);

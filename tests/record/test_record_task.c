@@ -395,6 +395,16 @@ static void disabled_from_outside(void **state)
     assert_int_equal(sonde_flush(session, 0, 0), SONDE_OK);
     sonde_close(session);
     unsetenv("SONDE_DISABLED");
+    char settings[600];
+    snprintf(settings, sizeof settings, "%s/settings.yaml", folder);
+    FILE *file = fopen(settings, "w");
+    fputs("instrumentation:\n  enabled: false\n", file);
+    fclose(file);
+    setenv("SONDE_SETTINGS", settings, 1);
+    session = open_in(folder, "t");
+    assert_int_equal(sonde_task_begin(SONDE_NAME("a")), 0);
+    sonde_close(session);
+    unsetenv("SONDE_SETTINGS");
     char path[600];
     snprintf(path, sizeof path, "%s/t.sonde", folder);
     assert_int_not_equal(access(path, F_OK), 0);

@@ -253,7 +253,7 @@ def terminal(folder, environment):
     """A shell with job control in a terminal: type(text), and what is on the screen."""
     if not shutil.which("tmux"):
         pytest.skip("tmux is not installed")
-    name = f"sonde-test-{os.getpid()}"
+    name = f"sonde-test-{time.monotonic_ns()}"  # the server of the last test may still be ending
 
     def tmux(*args):
         return subprocess.run(["tmux", "-L", name, "-f", "/dev/null", *args], env=environment, cwd=folder,

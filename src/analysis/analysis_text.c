@@ -273,8 +273,10 @@ static void put_open(const sonde__analysis *analysis, const sonde__analysis_styl
     put_title(out, style, "⏳", analysis->running ? "Running now" : "Never Ended");
     for (size_t i = 0; i < analysis->open.count && i < OPEN_SHOWN; i++) {
         sonde__buf_text(out, "   ");
-        put_padded(out, analysis->open.items[i].operation, 25);
-        sonde__buf_printf(out, " Layer %3" PRId64 "\n", analysis->open.items[i].layer);
+        put_safe(out, analysis->open.items[i].operation);
+        if (analysis->open.items[i].layer != SONDE__NO_LAYER)
+            sonde__buf_printf(out, ", layer %" PRId64, analysis->open.items[i].layer);
+        sonde__buf_char(out, '\n');
     }
     if (analysis->open_count > OPEN_SHOWN)
         sonde__buf_printf(out, "   ... and %" PRIu64 " more\n", analysis->open_count - OPEN_SHOWN);

@@ -103,7 +103,9 @@ static int analyze_run(const sonde__args *args)
     if (ok && !sonde__args_has(args, "--no-write"))
         status = sonde__analysis_rebuild(&analysis, &wrote);
     if (wrote)
-        sonde__command_error(args->command, "wrote the missing summary %s", analysis.json_path);
+        sonde__command_error(args->command, "%s summary %s",
+                             analysis.have_json ? "finished the" : "wrote the missing",
+                             analysis.json_path);
     sonde__analysis_free(&analysis);
     return ok ? SONDE__EXIT_OK : SONDE__EXIT_FAILED;
 }

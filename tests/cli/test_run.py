@@ -241,7 +241,7 @@ def test_the_recorder_is_killed(folder, environment, sonde):
         process.wait(timeout=30)
         os.kill(pid, 0)
         done = sonde("analyze")
-        assert done.code == 0 and re.search(r"Never Ended:\n   sh ", done.out)
+        assert done.code == 0 and re.search(r"Never Ended:\n   sh\n", done.out)
         assert summary(folder / "telemetry" / "live.json")["state"] == "died"
     finally:
         os.kill(pid, signal.SIGKILL)

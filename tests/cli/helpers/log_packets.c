@@ -92,8 +92,7 @@ int main(int argc, char **argv)
     sonde_logger_stats_get(logger, &stats);
     printf("%llu %llu %llu %llu %.9f %.9f\n", (unsigned long long)stats.total_packets,
            (unsigned long long)stats.cpu_packets, (unsigned long long)stats.igpu_packets,
-           (unsigned long long)stats.failed_packets, stats.avg_cpu_time_ms,
-           stats.avg_igpu_time_ms);
+           (unsigned long long)stats.failed_packets, stats.avg_cpu_time_ms, stats.avg_igpu_time_ms);
     sonde_logger_finalize(logger, strtoull(argv[3], NULL, 10), strtoull(argv[4], NULL, 10));
     return 0;
 }

@@ -68,7 +68,7 @@ static bool mount_point(char *out, size_t size)
 void sonde__own_group_make(sonde__own_group *group)
 {
     char mount[512], own[512];
-    *group = (sonde__own_group){.procs_fd = -1};
+    *group = (sonde__own_group){.fd = -1};
     if (!mount_point(mount, sizeof mount) || !own_path(own, sizeof own)) {
         snprintf(group->reason, sizeof group->reason, "no cgroup v2 here");
         return;
@@ -80,20 +80,12 @@ void sonde__own_group_make(sonde__own_group *group)
         group->path[0] = '\0';
         return;
     }
-    char procs[600];
-    snprintf(procs, sizeof procs, "%s/cgroup.procs", group->path);
-    group->procs_fd = open(procs, O_WRONLY | O_CLOEXEC);
-    if (group->procs_fd < 0) {
+    group->fd = open(group->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (group->fd < 0) {
         snprintf(group->reason, sizeof group->reason, "cannot use one: %s", strerror(errno));
         rmdir(group->path);
         group->path[0] = '\0';
     }
-}
-
-void sonde__own_group_enter(const sonde__own_group *group)
-{
-    if (group->procs_fd >= 0 && write(group->procs_fd, "0", 1) < 0)
-        return; /* it then runs where we are; the group stays empty, which is seen */
 }
 
 void sonde__own_group_read(const sonde__own_group *group, sonde__own_group_use *out)
@@ -134,9 +126,9 @@ static void move_out(const sonde__own_group *group)
 
 void sonde__own_group_remove(sonde__own_group *group)
 {
-    if (group->procs_fd >= 0)
-        close(group->procs_fd);
-    group->procs_fd = -1;
+    if (group->fd >= 0)
+        close(group->fd);
+    group->fd = -1;
     if (!group->path[0] || rmdir(group->path) == 0)
         return;
     move_out(group);

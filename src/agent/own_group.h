@@ -10,7 +10,7 @@
 typedef struct sonde__own_group {
     char path[512];   /* empty: there is none */
     char reason[160]; /* then: why */
-    int procs_fd;     /* cgroup.procs, for the child to write itself into; -1: none */
+    int fd;           /* of its folder, for clone3 to start a process in it; -1: none */
 } sonde__own_group;
 
 /* Known values have their bit set. */
@@ -21,9 +21,6 @@ typedef struct sonde__own_group_use {
 } sonde__own_group_use;
 
 void sonde__own_group_make(sonde__own_group *group);
-
-/* In the child: moves the calling process into the group. Async-signal-safe. */
-void sonde__own_group_enter(const sonde__own_group *group);
 
 void sonde__own_group_read(const sonde__own_group *group, sonde__own_group_use *out);
 

@@ -178,15 +178,24 @@ static void end_task(sonde__run_session *self, const sonde__run_report *report)
                         error[0] ? error : NULL);
 }
 
+/* Processes of the command that died without closing: what they left in shared memory. */
+static void recover_members(const char *journal)
+{
+    char dir[sizeof((sonde__run_report *)NULL)->journal];
+    snprintf(dir, sizeof dir, "%s", journal);
+    *strrchr(dir, '/') = '\0';
+    sonde_recover(dir, NULL, NULL);
+}
+
 void sonde__run_session_close(sonde__run_session *self, sonde__run_report *report)
 {
     bool failed = report->exit_code != 0;
     end_task(self, report);
     sonde_close_with(self->session, failed ? SONDE_ERROR : SONDE_FINISHED, NULL, NULL, 0);
-    char dir[sizeof report->journal];
-    memcpy(dir, report->journal, sizeof dir);
-    *strrchr(dir, '/') = '\0';
-    sonde_recover(dir, NULL, NULL); /* those of the command that died without closing */
+    sonde__session_files_pass(self->files, SIZE_MAX);
+    sonde__session_files_stats_get(self->files, &report->files);
+    if (report->files.journals > 1)
+        recover_members(report->journal);
     sonde__session_files_close(self->files, &report->files);
     sonde_capture_close(self->capture);
     if (report->launch_error) { /* nothing ran: no session is better than an empty one */

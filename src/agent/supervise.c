@@ -230,7 +230,7 @@ void sonde__supervise(const sonde__supervise_options *options, sonde__run_report
         if (options->group)
             sonde__own_group_make(&self.group);
         else
-            self.group = (sonde__own_group){.procs_fd = -1, .reason = "switched off"};
+            self.group = (sonde__own_group){.fd = -1, .reason = "switched off"};
         memcpy(report->group_reason, self.group.reason, sizeof report->group_reason);
         run_command(&self, signal_fd, &mask);
         sonde__own_group_remove(&self.group);

@@ -295,7 +295,7 @@ void sonde__session_files_stats_get(const sonde__session_files *files,
     out->lost = stats.lost;
     out->missing = stats.missing;
     out->journal_bytes = stats.bytes;
-    out->processes = sonde_reader_run_count(files->reader);
+    out->journals = stats.files;
 }
 
 const char *sonde__session_files_csv(const sonde__session_files *files)

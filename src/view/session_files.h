@@ -22,7 +22,7 @@ typedef struct sonde__session_files_stats {
     uint64_t open;
     uint64_t journal_bytes;
     uint64_t csv_bytes;
-    size_t processes;        /* that recorded into the session */
+    uint64_t journals;       /* files of the session's processes */
     sonde_status last_error; /* of writing; OK when all is written */
 } sonde__session_files_stats;
 

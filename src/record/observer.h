@@ -8,7 +8,7 @@
 
 typedef struct sonde__observer {
     void *(*open)(const char *journal);   /* NULL: it does not want to, or cannot */
-    bool (*pass)(void *self, bool moved); /* some records, in under a millisecond. True: more to do */
+    bool (*pass)(void *self, bool moved); /* some records, briefly. True: more to do */
     void (*close)(void *self);            /* after the last frame was written */
 } sonde__observer;
 

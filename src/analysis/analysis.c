@@ -107,8 +107,7 @@ static bool change_suffix(const char *path, const char *from, const char *to, ch
     size_t stem = strlen(path) - strlen(from);
     if (!ends_with(path, from) || stem + strlen(to) >= SONDE__ANALYSIS_PATH_MAX)
         return false;
-    memcpy(out, path, stem);
-    memcpy(out + stem, to, strlen(to) + 1);
+    snprintf(out, SONDE__ANALYSIS_PATH_MAX, "%.*s%s", (int)stem, path, to);
     return true;
 }
 

@@ -96,11 +96,11 @@ void sonde__analysis_read_summary(sonde__analysis *analysis)
 
 static void write_run(sonde__json *json, void *user)
 {
-    const sonde__analysis *analysis = user;
-    if (!analysis->run_json)
+    const char *run_json = user;
+    if (!run_json)
         return;
     sonde__json_key(json, "run");
-    sonde__json_raw(json, analysis->run_json, strlen(analysis->run_json));
+    sonde__json_raw(json, run_json, strlen(run_json));
 }
 
 sonde__summary sonde__analysis_summary(const sonde__analysis *analysis)
@@ -118,7 +118,7 @@ sonde__summary sonde__analysis_summary(const sonde__analysis *analysis)
         .missing = analysis->stats.missing,
         .open = analysis->open_count,
         .more = write_run,
-        .user = (void *)(uintptr_t)analysis,
+        .user = analysis->run_json,
     };
     if (analysis->from_journal)
         summary.state = analysis->running          ? "running"

@@ -41,11 +41,12 @@ static sonde_status fill(sonde__csv_file *file)
         file->start = 0;
     }
     if (file->end == file->cap) {
-        char *larger = realloc(file->window, file->cap * 2);
+        size_t cap = file->cap < SONDE__CSV_WINDOW_MIN ? SONDE__CSV_WINDOW_MIN : file->cap * 2;
+        char *larger = realloc(file->window, cap);
         if (!larger)
             return SONDE_ENOMEM;
         file->window = larger;
-        file->cap *= 2;
+        file->cap = cap;
     }
     for (;;) {
         ssize_t got = read(file->fd, file->window + file->end, file->cap - file->end);

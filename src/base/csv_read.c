@@ -121,9 +121,9 @@ static size_t parse_quoted(char *text, size_t len, bool final, sonde__csv_row *r
             char *close = p - 1;
             while (p < end && *p != ',' && *p != '\n')
                 p++;
-            char stop = p < end ? *p : '\n';
+            bool last = p == end || *p == '\n';
             add_quoted(row, field, close);
-            if (stop == '\n')
+            if (last)
                 break;
         } else {
             while (p < end && *p != ',' && *p != '\n')

@@ -125,7 +125,7 @@ bool sonde__decoder_next(sonde__decoder *decoder, sonde__entry *out)
 {
     if (decoder->left == 0 || decoder->end - decoder->at < 2)
         return false;
-    *out = (sonde__entry){0};
+    *out = (sonde__entry){.attrs = decoder->at}; /* none, but never NULL */
     unsigned first = *decoder->at++;
     out->kind = first & KIND_MASK;
     out->flags = *decoder->at++;

@@ -35,7 +35,7 @@ static void free_group(sonde__group *group)
         return;
     sonde__times_free(&group->times);
     free(group->busy);
-    free((char *)(uintptr_t)group->name.data);
+    free(group->text);
     free(group);
 }
 
@@ -53,6 +53,7 @@ static sonde__group *make_group(sonde__text name, int64_t layer, bool with_busy)
     if (name.len > 0)
         memcpy(copy, name.data, name.len);
     copy[name.len] = '\0';
+    group->text = copy;
     group->name = (sonde__text){copy, name.len};
     group->layer = layer;
     group->is_cpu = sonde__text_is(name, "cpu");

@@ -11,7 +11,8 @@
 enum { SONDE__GROUPS_MAX = 1024 }; /* names of one table; about 0.7 KiB each, 0.5 KiB per octave */
 
 typedef struct sonde__group {
-    sonde__text name;                 /* owned */
+    sonde__text name;                 /* within text */
+    char *text;                       /* owned, NUL-terminated */
     int64_t layer;                    /* of the packet it was first seen with */
     bool is_cpu, is_igpu, has_expert; /* what the name says */
     uint64_t count;

@@ -59,9 +59,9 @@ static unsigned char find_stage(sonde__text operation)
 {
     if (sonde__text_is(operation, "embedding"))
         return STAGE_EMBEDDING;
-    for (unsigned char i = 0; i < STAGE_EMBEDDING; i++)
+    for (unsigned i = 0; i < STAGE_EMBEDDING; i++)
         if (contains(operation, stages[i].part))
-            return i;
+            return (unsigned char)i;
     return STAGE_NONE;
 }
 
@@ -86,7 +86,7 @@ static unsigned char known_stage(sonde__packet *packet)
     sonde__text operation = packet->operation;
     if (operation.len == 0 || operation.len > SONDE__STAGE_OPERATION_MAX)
         return find_stage(operation);
-    size_t at = (operation.len * 5 + (unsigned char)operation.data[0] * 3 +
+    size_t at = (operation.len * 5 + (size_t)(unsigned char)operation.data[0] * 3 +
                  (unsigned char)operation.data[operation.len - 1]) %
                 SONDE__STAGES_KNOWN;
     sonde__stage_memo *memo = &packet->memo[at];

@@ -53,7 +53,7 @@ void sonde__packet_csv_write(sonde__buf *buf, const sonde__packet *packet)
     sonde__text id = sonde__packet_id_text(packet, number);
     size_t texts = packet->device.len + packet->worker.len + id.len + packet->operation.len +
                    packet->error.len;
-    if (!sonde__buf_reserve(buf, NUMBERS_BYTES + 2 * texts + 2 * 5))
+    if (!sonde__buf_reserve(buf, NUMBERS_BYTES + 2 * (texts + 5)))
         return;
     char *at = buf->data + buf->len;
     at = put_decimal(at, (packet->end_ns + 500) / 1000, 6);

@@ -14,7 +14,8 @@ static double ms_of(uint64_t ns)
 /* Whole microseconds fit a double exactly for the next centuries; nanoseconds do not. */
 static double seconds_of(uint64_t wall_ns)
 {
-    return (double)(wall_ns / 1000) / 1e6;
+    uint64_t wall_us = wall_ns / 1000;
+    return (double)wall_us / 1e6;
 }
 
 static double share(double part, double whole)

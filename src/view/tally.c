@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/tally.h"
 
+#include "base/buf.h"
 #include "base/number_format.h"
 
 #include <string.h>
@@ -51,18 +52,18 @@ static void count_text(sonde__group_table *table, const char *text, size_t len)
    the original's OPERATION_layer_N. */
 static void count_experts(sonde__tally *tally, const sonde__packet *packet)
 {
-    char text[SONDE__WORKER_TEXT_MAX + 32];
-    for (unsigned i = 0; i < packet->experts; i++) {
-        memcpy(text, "expert_", 7);
+    char text[SONDE__WORKER_TEXT_MAX + 32] = "expert_";
+    for (unsigned i = 0; i < packet->experts; i++)
         count_text(&tally->experts, text, 7 + sonde__format_int(packet->expert[i], text + 7));
-    }
     sonde__text operation = packet->operation;
     if (packet->experts > 0 || operation.len > SONDE__WORKER_TEXT_MAX)
         return;
-    memcpy(text, operation.data, operation.len);
-    memcpy(text + operation.len, "_layer_", 7);
-    size_t len = operation.len + 7;
-    count_text(&tally->expert_layers, text, len + sonde__format_int(packet->layer, text + len));
+    sonde__buf key;
+    sonde__buf_init_fixed(&key, text, sizeof text);
+    sonde__buf_append(&key, operation.data, operation.len);
+    sonde__buf_text(&key, "_layer_");
+    count_text(&tally->expert_layers, text,
+               key.len + sonde__format_int(packet->layer, text + key.len));
 }
 
 static void add_to(sonde__tally *tally, sonde__tally_by by, sonde__text name,

@@ -33,6 +33,7 @@ PUBLIC = {
     "attributes.h": "attributes",
     "usage.h": "attributes",
     "processor.h": "attributes",
+    "logger.h": "view",
     "attr.h": "record",
     "name.h": "record",
     "reader.h": "record",

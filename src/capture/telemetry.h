@@ -52,6 +52,9 @@ struct sonde_telemetry {
     size_t cmd_line_count;
     sonde__thread_usage thread;
     uint64_t peak_rss_bytes; /* largest the process ever had; 0: not known */
+    const struct sonde__gpu *gpu; /* belongs to the source */
+    size_t gpu_count;
+    sonde_status gpu_status; /* why there is no GPU */
 };
 
 static inline void sonde__set_uint(sonde_telemetry *t, sonde_field field, uint64_t value)

@@ -37,6 +37,7 @@ typedef struct sonde__command {
     const sonde__option *options;   /* ended by a row without name; --help is implied */
     const sonde__example *examples; /* at least one; ended by a row without command */
     size_t operands_max;
+    bool takes_command; /* from the first operand on, all is a command of others: args.rest */
     int (*run)(const sonde__args *args); /* returns the exit code */
 } sonde__command;
 
@@ -45,6 +46,8 @@ struct sonde__args {
     const char *value[SONDE__OPTIONS_MAX]; /* by option; a flag that was given is "" */
     const char *operand[SONDE__POSITIONALS_MAX];
     size_t operands;
+    char **rest; /* takes_command: the command, ended by NULL as argv is */
+    size_t rest_count;
     bool help;
 };
 
@@ -68,7 +71,11 @@ bool sonde__args_has(const sonde__args *args, const char *name);
 void sonde__help_program(void);
 void sonde__help_command(const sonde__command *command);
 
-/* One line on stderr that starts with "sonde COMMAND: ". */
+/* One line on stderr, with what looks like a secret in it masked: a message repeats what was typed
+   or what stands in a file. */
+void sonde__print_masked(const char *text);
+
+/* The same, starting with "sonde COMMAND: ". */
 void sonde__command_error(const sonde__command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

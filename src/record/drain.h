@@ -8,6 +8,7 @@
 #include "record/drain_tick.h"
 #include "record/frame.h"
 #include "record/journal.h"
+#include "record/observer.h"
 #include "record/segment.h"
 #include "sonde/reader.h"
 #include "sonde/task.h"
@@ -80,6 +81,8 @@ typedef struct sonde__drain {
     sonde__tick tick;
     sonde__journal journal;
     uint64_t interval_ns;
+    const sonde__observer *observer; /* NULL: nobody follows */
+    void *observed;
     _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */
     /* requests and answers, under lock */
     pthread_mutex_t lock;

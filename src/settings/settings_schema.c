@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, names of metrics and defaults are Flowcept's (its telemetry_capture and instrumentation
-   blocks, as documented); level, disk_paths and idle_disks are Sonde's own. */
+   blocks, as documented); the metrics of GPUs from total on, and the keys from cgroup to
+   idle_disks, are Sonde's own. */
 #include "settings/settings_schema.h"
 
 #include "settings/settings_limits.h"
 #include "sonde/capture.h"
+#include "sonde/machine.h"
 
 #include <string.h>
 
@@ -33,6 +35,11 @@ static const char *const gpu_metrics[] = {
     "others.current_uclk",
     "others.current_vclk0",
     "others.current_dclk0",
+    "total",
+    "utilization",
+    "clocks",
+    "energy",
+    "process_memory",
     NULL,
 };
 _Static_assert(COUNT_OF(gpu_metrics) <= SONDE__SETTINGS_LIST, "a list can hold every metric");
@@ -42,6 +49,22 @@ static const char *const levels[] = {
 #define LEVEL_KEY(name, key) key,
     SONDE_LEVEL_MAP(LEVEL_KEY)
 #undef LEVEL_KEY
+        NULL,
+};
+
+/* in the order of sonde__item_fields */
+const char *const sonde__item_names[] = {
+    "name", "raw_key", "type", "default", "metric_order", "include_in_comprehensive", NULL,
+};
+_Static_assert(COUNT_OF(sonde__item_names) == SONDE__SETTINGS_ITEM_FIELDS + 1, "named limit");
+
+static const char *const compat_modes[] = {"upstream", NULL};
+static const char *const builders[] = {"legacy", "comprehensive", "time", "labeled", NULL};
+/* in the order of sonde_environment */
+static const char *const environments[] = {
+#define ENVIRONMENT_KEY(name, key) key,
+    SONDE_ENVIRONMENT_MAP(ENVIRONMENT_KEY)
+#undef ENVIRONMENT_KEY
         NULL,
 };
 
@@ -72,6 +95,20 @@ const sonde__setting sonde__settings_rows[] = {
      "Network I/O, in total and of each interface"},
     {"telemetry_capture.machine_info", TYPE, "true", NULL, 0, 0,
      "A description of the machine, once per workflow"},
+    {"telemetry_capture.cgroup", BOOL, "false", NULL, 0, 0,
+     "Limits of the container or job and their use: CPU, memory, processes"},
+    {"telemetry_capture.pressure", BOOL, "false", NULL, 0, 0,
+     "Time the machine lost waiting for CPU, memory and I/O"},
+    {"telemetry_capture.energy", BOOL, "false", NULL, 0, 0,
+     "Joules of CPU packages and memory"},
+    {"telemetry_capture.load", BOOL, "false", NULL, 0, 0,
+     "Load of the machine"},
+    {"telemetry_capture.thermal", BOOL, "false", NULL, 0, 0,
+     "Temperatures of CPU and board"},
+    {"telemetry_capture.tree", BOOL, "false", NULL, 0, 0,
+     "The process and its descendants together: CPU, memory, I/O, threads"},
+    {"telemetry_capture.environment", SONDE__SETTING_CHOICE, 0, "listed", environments, 0, 0,
+     "Variables whose values machine_info tells; of the others it has the names"},
     {"telemetry_capture.level", SONDE__SETTING_CHOICE, 0, "full", levels, 0, 0,
      "How much is read each time: the process only, totals, or every field"},
     {"telemetry_capture.disk_paths", SONDE__SETTING_PATHS, 0, "/", NULL, 0, 0,
@@ -96,6 +133,18 @@ const sonde__setting sonde__settings_rows[] = {
      1, 1000000000, "PyTorch: record every Nth epoch"},
     {"instrumentation.torch.register_workflow", BOOL, "true", NULL, 0, 0,
      "PyTorch: store the model as a workflow of its own"},
+    {"attributes.enabled", BOOL, "false", NULL, 0, 0,
+     "Count each finished workflow as a usage record"},
+    {"attributes.compat", SONDE__SETTING_CHOICE, SONDE__SETTING_NULLABLE, "~", compat_modes, 0, 0,
+     "Usage metrics as TAO's own code makes them, with its faults, or as they should be (~)"},
+    {"attributes.builders", SONDE__SETTING_NAMES, SONDE__SETTING_NULLABLE, "~", builders, 0, 0,
+     "Kinds of usage metrics; ~ for legacy, comprehensive and time"},
+    {"attributes.max_metrics", SONDE__SETTING_INT, 0, "1000000", NULL, 1, 100000000,
+     "How many usage metrics there may be; updates of more are only counted"},
+    {"attributes.builtin", BOOL, "true", NULL, 0, 0,
+     "Start from TAO's nine attributes; false: the table below is all there is"},
+    {"attributes.table", SONDE__SETTING_ITEMS, SONDE__SETTING_NULLABLE, "~", sonde__item_names,
+     0, 0, "Attributes of usage records to add, or to replace by name"},
 };
 /* clang-format on */
 
@@ -215,6 +264,13 @@ void sonde__schema_expected(const sonde__setting *row, sonde__buf *out)
         return;
     case SONDE__SETTING_PATHS:
         sonde__buf_printf(out, "a list of 1 to %d absolute paths", (int)SONDE_PATHS_MAX);
+        return;
+    case SONDE__SETTING_TEXT:
+        sonde__buf_printf(out, "a text of %ld to %ld bytes", row->min, row->max);
+        return;
+    case SONDE__SETTING_ITEMS:
+        sonde__buf_text(out, "~ or a list of blocks with ");
+        write_choices(row, false, out);
         return;
     }
 }

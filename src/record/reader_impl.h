@@ -13,10 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Where frames come from. */
 typedef struct sonde__source {
     char *path; /* NULL: memory */
+    dev_t dev;  /* of the descriptor: a host may close it and reuse its number */
+    ino_t ino;
     sonde__journal_scan scan;
     sonde__buf memory;
 } sonde__source;

@@ -155,7 +155,9 @@ static void index_frame(void *user, const sonde__frame_header *header, const uin
 
 static void free_source(sonde__source *source)
 {
-    if (source->scan.fd >= 0)
+    struct stat st;
+    if (source->scan.fd >= 0 && fstat(source->scan.fd, &st) == 0 && st.st_dev == source->dev &&
+        st.st_ino == source->ino)
         close(source->scan.fd);
     sonde__buf_free(&source->memory);
     free(source->path);
@@ -198,7 +200,10 @@ sonde_status sonde__reader_add_file(sonde_reader *reader, const char *path)
         return status;
     }
     source->path = strdup(path);
-    if (!source->path || fstat(source->scan.fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+    bool known = fstat(source->scan.fd, &st) == 0;
+    source->dev = known ? st.st_dev : 0;
+    source->ino = known ? st.st_ino : 0;
+    if (!source->path || !known || !S_ISREG(st.st_mode)) {
         sonde_status status = source->path ? SONDE_EBADDATA : SONDE_ENOMEM;
         free_source(source);
         return status;

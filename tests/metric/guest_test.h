@@ -67,7 +67,7 @@ static inline pid_t start_scenario(int (*scenario)(const void *), const void *ar
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(120);
         exit(scenario(arg));
     }
     assert_true(child > 0);

@@ -42,16 +42,19 @@ sonde_status sonde__decoder_start(sonde__decoder *decoder, const uint8_t *frame)
 {
     memcpy(&decoder->header, frame, sizeof decoder->header);
     const sonde__frame_header *header = &decoder->header;
+    decoder->left = 0; /* a frame that cannot be started has no records */
     if (header->version != SONDE__FRAME_VERSION || header->type != SONDE__FRAME_RECORDS)
         return SONDE_EUNSUPPORTED;
     const uint8_t *strings = frame + sizeof *header;
     decoder->at = strings + header->string_bytes;
     decoder->end = frame + header->length;
-    decoder->left = header->records;
     decoder->seq = header->first_seq;
     decoder->prev_number = 0;
     decoder->prev_end = 0;
-    return read_strings(decoder, strings, decoder->at);
+    sonde_status status = read_strings(decoder, strings, decoder->at);
+    if (status == SONDE_OK)
+        decoder->left = header->records;
+    return status;
 }
 
 void sonde__decoder_free(sonde__decoder *decoder)

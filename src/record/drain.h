@@ -22,7 +22,7 @@ typedef struct sonde__cursor {
     uint64_t tail;
     uint64_t seq;
     uint64_t counted; /* records before this number have been seen */
-    bool damaged; /* a record was not valid: nothing more is read from this lane */
+    bool damaged;     /* a record was not valid: nothing more is read from this lane */
 } sonde__cursor;
 
 /* One source of records and where they go. */
@@ -38,7 +38,7 @@ struct sonde__pump {
     /* a record passes, the first time only; may be NULL */
     void (*seen)(const sonde__pump *pump, const sonde__names_view *names,
                  const sonde__ring_record *record, const uint8_t *attrs);
-    uint64_t frame_lost;          /* in the frame being built */
+    uint64_t frame_lost; /* in the frame being built */
     sonde__cursor cursors[SONDE__LANES_LIMIT + 1];
     uint64_t records; /* numbers written, losses included */
     uint64_t lost;

@@ -120,9 +120,9 @@ static void measure_levels(capture_floor *floor)
                                      .run = capture_floor_light,
                                      .calls = 200},
                       json = {.name = "full and JSON", .run = run_capture_json, .calls = 20};
-    full.arg = json.arg = open_capture(SONDE_LEVEL_FULL, SONDE_CAPTURE_ALL);
-    regular.arg = open_capture(SONDE_LEVEL_REGULAR, SONDE_CAPTURE_ALL);
-    light.arg = open_capture(SONDE_LEVEL_LIGHT, SONDE_CAPTURE_ALL);
+    full.arg = json.arg = open_capture(SONDE_LEVEL_FULL, SONDE_CAPTURE_STANDARD);
+    regular.arg = open_capture(SONDE_LEVEL_REGULAR, SONDE_CAPTURE_STANDARD);
+    light.arg = open_capture(SONDE_LEVEL_LIGHT, SONDE_CAPTURE_STANDARD);
     full_floor.arg = regular_floor.arg = light_floor.arg = floor;
     bench_case *cases[] = {&full,  &full_floor,  &regular, &regular_floor,
                            &light, &light_floor, &json};
@@ -144,7 +144,7 @@ static void measure_psutil(void)
     peer psutil;
     if (!peer_start(&psutil))
         exit(1);
-    sonde_capture *capture = open_capture(SONDE_LEVEL_FULL, SONDE_CAPTURE_ALL);
+    sonde_capture *capture = open_capture(SONDE_LEVEL_FULL, SONDE_CAPTURE_STANDARD);
     bench_title("capture: a full reading against psutil");
     bench_check("capture.full.faster_than_psutil", against_psutil(&psutil, capture, 41));
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -32,13 +32,21 @@ extern "C" {
     X(PROCESS, 4u, "process_info", "process") \
     X(MEMORY, 8u, "mem", "memory")            \
     X(DISK, 16u, "disk", "disk")              \
-    X(NETWORK, 32u, "network", "network")
+    X(NETWORK, 32u, "network", "network")     \
+    X(GPU, 64u, "gpu", "gpu")                 \
+    X(CGROUP, 128u, "cgroup", "cgroup")       \
+    X(PRESSURE, 256u, "pressure", "pressure") \
+    X(ENERGY, 512u, "energy", "energy")       \
+    X(LOAD, 1024u, "load", "load")            \
+    X(THERMAL, 2048u, "thermal", "thermal")   \
+    X(TREE, 4096u, "tree", "tree")
 
 enum {
 #define SONDE_CAPTURE_TYPE_ENUM(name, bit, setting, section) SONDE_CAPTURE_##name = (int)(bit),
     SONDE_CAPTURE_TYPE_MAP(SONDE_CAPTURE_TYPE_ENUM)
 #undef SONDE_CAPTURE_TYPE_ENUM
-        SONDE_CAPTURE_ALL = 63
+        SONDE_CAPTURE_STANDARD = 63, /* what Flowcept captures without a GPU; the default */
+    SONDE_CAPTURE_ALL = 8191
 };
 
 /* How much is read each time. LIGHT: CPU time and memory of the process. REGULAR: totals, by the
@@ -68,11 +76,13 @@ typedef struct sonde_capture_options {
     int idle_disks;   /* not 0: list idle loop, ram and zram devices too */
     const char *root; /* NULL: this machine; else a folder holding a recorded proc/ and sys/ */
     const char *const *paths; /* file systems to report, NULL-terminated; NULL: "/" */
+    const char *const *gpu;   /* metrics of each GPU, NULL-terminated; NULL: all there are */
 } sonde_capture_options;
 
-#define SONDE_CAPTURE_OPTIONS_DEFAULT                                                        \
-    {                                                                                        \
-        sizeof(sonde_capture_options), SONDE_CAPTURE_ALL, SONDE_LEVEL_FULL, 0, 0, NULL, NULL \
+#define SONDE_CAPTURE_OPTIONS_DEFAULT                                                              \
+    {                                                                                              \
+        sizeof(sonde_capture_options), SONDE_CAPTURE_STANDARD, SONDE_LEVEL_FULL, 0, 0, NULL, NULL, \
+            NULL                                                                                   \
     }
 
 typedef struct sonde_capture sonde_capture;     /* a handle: open kernel files, earlier readings */

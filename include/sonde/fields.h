@@ -144,15 +144,143 @@ extern "C" {
     X(NETWORK_DROPIN, NETWORK, "netio_sum", "dropin", UINT, "", "rtnetlink or /proc/net/dev",      \
       "incoming packets dropped")                                                                  \
     X(NETWORK_DROPOUT, NETWORK, "netio_sum", "dropout", UINT, "", "rtnetlink or /proc/net/dev",    \
-      "outgoing packets dropped")
+      "outgoing packets dropped")                                                                  \
+    X(CGROUP_VERSION, CGROUP, "", "version", UINT, "", "/proc/PID/cgroup",                         \
+      "1 or 2: whose memory controller counts")                                                    \
+    X(CGROUP_CPU_LIMIT, CGROUP, "cpu", "limit", DOUBLE, "CPUs", "cgroup v1 or v2",                 \
+      "CPU time allowed per second: the tightest quota on the way up")                             \
+    X(CGROUP_CPU_AVAILABLE, CGROUP, "cpu", "available", DOUBLE, "CPUs",                            \
+      "sched_getaffinity and quota",                                                               \
+      "what the process may use: the CPUs it is bound to, or the quota")                           \
+    X(CGROUP_CPU_USAGE, CGROUP, "cpu", "usage", DOUBLE, "s", "cgroup v1 or v2",                    \
+      "CPU time of the cgroup")                                                                    \
+    X(CGROUP_CPU_PERCENT, CGROUP, "cpu", "percent", DOUBLE, "%", "cgroup v1 or v2",                \
+      "usage since the previous reading, of what is available")                                    \
+    X(CGROUP_CPU_PERIODS, CGROUP, "cpu", "periods", UINT, "", "cgroup v1 or v2",                   \
+      "scheduling periods under the quota")                                                        \
+    X(CGROUP_CPU_THROTTLED, CGROUP, "cpu", "throttled_periods", UINT, "", "cgroup v1 or v2",       \
+      "periods in which the quota was used up")                                                    \
+    X(CGROUP_CPU_THROTTLED_TIME, CGROUP, "cpu", "throttled_time", DOUBLE, "s", "cgroup v1 or v2",  \
+      "time spent waiting for the next period")                                                    \
+    X(CGROUP_MEMORY_LIMIT, CGROUP, "memory", "limit", UINT, "bytes", "cgroup v1 or v2",            \
+      "the tightest limit on the way up")                                                          \
+    X(CGROUP_MEMORY_USAGE, CGROUP, "memory", "usage", UINT, "bytes", "cgroup v1 or v2",            \
+      "of the cgroup that sets the limit, page cache included")                                    \
+    X(CGROUP_MEMORY_WORKING_SET, CGROUP, "memory", "working_set", UINT, "bytes",                   \
+      "cgroup v1 or v2", "usage without inactive page cache: what counts towards an OOM kill")     \
+    X(CGROUP_MEMORY_PEAK, CGROUP, "memory", "peak", UINT, "bytes", "cgroup v1 or v2",              \
+      "highest usage so far")                                                                      \
+    X(CGROUP_MEMORY_PERCENT, CGROUP, "memory", "percent", DOUBLE, "%", "cgroup v1 or v2",          \
+      "working set as a share of the limit")                                                       \
+    X(CGROUP_MEMORY_OOM_KILLS, CGROUP, "memory", "oom_kills", UINT, "", "cgroup v1 or v2",         \
+      "processes killed for lack of memory")                                                       \
+    X(CGROUP_PIDS_CURRENT, CGROUP, "pids", "current", UINT, "", "cgroup v1 or v2",                 \
+      "processes and threads")                                                                     \
+    X(CGROUP_PIDS_LIMIT, CGROUP, "pids", "limit", UINT, "", "cgroup v1 or v2",                     \
+      "how many there may be")                                                                     \
+    X(PRESSURE_CPU_SOME_AVG10, PRESSURE, "cpu", "some_avg10", DOUBLE, "%", "/proc/pressure/cpu",   \
+      "time in which some task waited, over 10 s")                                                 \
+    X(PRESSURE_CPU_SOME_AVG60, PRESSURE, "cpu", "some_avg60", DOUBLE, "%", "/proc/pressure/cpu",   \
+      "time in which some task waited, over 60 s")                                                 \
+    X(PRESSURE_CPU_SOME_AVG300, PRESSURE, "cpu", "some_avg300", DOUBLE, "%", "/proc/pressure/cpu", \
+      "time in which some task waited, over 300 s")                                                \
+    X(PRESSURE_CPU_SOME_TOTAL, PRESSURE, "cpu", "some_total", DOUBLE, "s", "/proc/pressure/cpu",   \
+      "time in which some task waited, since boot")                                                \
+    X(PRESSURE_CPU_FULL_AVG10, PRESSURE, "cpu", "full_avg10", DOUBLE, "%", "/proc/pressure/cpu",   \
+      "time in which all tasks waited, over 10 s")                                                 \
+    X(PRESSURE_CPU_FULL_AVG60, PRESSURE, "cpu", "full_avg60", DOUBLE, "%", "/proc/pressure/cpu",   \
+      "time in which all tasks waited, over 60 s")                                                 \
+    X(PRESSURE_CPU_FULL_AVG300, PRESSURE, "cpu", "full_avg300", DOUBLE, "%", "/proc/pressure/cpu", \
+      "time in which all tasks waited, over 300 s")                                                \
+    X(PRESSURE_CPU_FULL_TOTAL, PRESSURE, "cpu", "full_total", DOUBLE, "s", "/proc/pressure/cpu",   \
+      "time in which all tasks waited, since boot")                                                \
+    X(PRESSURE_MEMORY_SOME_AVG10, PRESSURE, "memory", "some_avg10", DOUBLE, "%",                   \
+      "/proc/pressure/memory", "time in which some task waited, over 10 s")                        \
+    X(PRESSURE_MEMORY_SOME_AVG60, PRESSURE, "memory", "some_avg60", DOUBLE, "%",                   \
+      "/proc/pressure/memory", "time in which some task waited, over 60 s")                        \
+    X(PRESSURE_MEMORY_SOME_AVG300, PRESSURE, "memory", "some_avg300", DOUBLE, "%",                 \
+      "/proc/pressure/memory", "time in which some task waited, over 300 s")                       \
+    X(PRESSURE_MEMORY_SOME_TOTAL, PRESSURE, "memory", "some_total", DOUBLE, "s",                   \
+      "/proc/pressure/memory", "time in which some task waited, since boot")                       \
+    X(PRESSURE_MEMORY_FULL_AVG10, PRESSURE, "memory", "full_avg10", DOUBLE, "%",                   \
+      "/proc/pressure/memory", "time in which all tasks waited, over 10 s")                        \
+    X(PRESSURE_MEMORY_FULL_AVG60, PRESSURE, "memory", "full_avg60", DOUBLE, "%",                   \
+      "/proc/pressure/memory", "time in which all tasks waited, over 60 s")                        \
+    X(PRESSURE_MEMORY_FULL_AVG300, PRESSURE, "memory", "full_avg300", DOUBLE, "%",                 \
+      "/proc/pressure/memory", "time in which all tasks waited, over 300 s")                       \
+    X(PRESSURE_MEMORY_FULL_TOTAL, PRESSURE, "memory", "full_total", DOUBLE, "s",                   \
+      "/proc/pressure/memory", "time in which all tasks waited, since boot")                       \
+    X(PRESSURE_IO_SOME_AVG10, PRESSURE, "io", "some_avg10", DOUBLE, "%", "/proc/pressure/io",      \
+      "time in which some task waited, over 10 s")                                                 \
+    X(PRESSURE_IO_SOME_AVG60, PRESSURE, "io", "some_avg60", DOUBLE, "%", "/proc/pressure/io",      \
+      "time in which some task waited, over 60 s")                                                 \
+    X(PRESSURE_IO_SOME_AVG300, PRESSURE, "io", "some_avg300", DOUBLE, "%", "/proc/pressure/io",    \
+      "time in which some task waited, over 300 s")                                                \
+    X(PRESSURE_IO_SOME_TOTAL, PRESSURE, "io", "some_total", DOUBLE, "s", "/proc/pressure/io",      \
+      "time in which some task waited, since boot")                                                \
+    X(PRESSURE_IO_FULL_AVG10, PRESSURE, "io", "full_avg10", DOUBLE, "%", "/proc/pressure/io",      \
+      "time in which all tasks waited, over 10 s")                                                 \
+    X(PRESSURE_IO_FULL_AVG60, PRESSURE, "io", "full_avg60", DOUBLE, "%", "/proc/pressure/io",      \
+      "time in which all tasks waited, over 60 s")                                                 \
+    X(PRESSURE_IO_FULL_AVG300, PRESSURE, "io", "full_avg300", DOUBLE, "%", "/proc/pressure/io",    \
+      "time in which all tasks waited, over 300 s")                                                \
+    X(PRESSURE_IO_FULL_TOTAL, PRESSURE, "io", "full_total", DOUBLE, "s", "/proc/pressure/io",      \
+      "time in which all tasks waited, since boot")                                                \
+    X(ENERGY_PACKAGE, ENERGY, "", "package", DOUBLE, "J", "/sys/class/powercap",                   \
+      "CPU packages, since the handle was opened")                                                 \
+    X(ENERGY_CORE, ENERGY, "", "core", DOUBLE, "J", "/sys/class/powercap", "their cores")          \
+    X(ENERGY_UNCORE, ENERGY, "", "uncore", DOUBLE, "J", "/sys/class/powercap",                     \
+      "their graphics and other parts")                                                            \
+    X(ENERGY_DRAM, ENERGY, "", "dram", DOUBLE, "J", "/sys/class/powercap", "memory")               \
+    X(ENERGY_PLATFORM, ENERGY, "", "platform", DOUBLE, "J", "/sys/class/powercap",                 \
+      "the whole board (psys)")                                                                    \
+    X(ENERGY_POWER, ENERGY, "", "power", DOUBLE, "W", "/sys/class/powercap",                       \
+      "packages and memory, since the previous reading")                                           \
+    X(LOAD_1, LOAD, "", "avg1", DOUBLE, "", "/proc/loadavg",                                       \
+      "tasks that run or wait, mean of 1 minute")                                                  \
+    X(LOAD_5, LOAD, "", "avg5", DOUBLE, "", "/proc/loadavg", "mean of 5 minutes")                  \
+    X(LOAD_15, LOAD, "", "avg15", DOUBLE, "", "/proc/loadavg", "mean of 15 minutes")               \
+    X(LOAD_RUNNING, LOAD, "", "running", UINT, "", "/proc/loadavg", "tasks that run now")          \
+    X(LOAD_TASKS, LOAD, "", "tasks", UINT, "", "/proc/loadavg",                                    \
+      "processes and threads on the machine")                                                      \
+    X(THERMAL_TEMPERATURE, THERMAL, "hottest", "temperature", DOUBLE, "C",                         \
+      "/sys/class/thermal, /sys/class/hwmon", "of the hottest sensor")                             \
+    X(TREE_PROCESSES, TREE, "", "processes", UINT, "", "/proc/PID/task/*/children",                \
+      "the process and its descendants")                                                           \
+    X(TREE_THREADS, TREE, "", "threads", UINT, "", "/proc/PID/stat", "threads of all of them")     \
+    X(TREE_USER, TREE, "cpu_times", "user", DOUBLE, "s", "/proc/PID/stat",                         \
+      "CPU time in user mode, those that ended included")                                          \
+    X(TREE_SYSTEM, TREE, "cpu_times", "system", DOUBLE, "s", "/proc/PID/stat",                     \
+      "CPU time in kernel mode, those that ended included")                                        \
+    X(TREE_CPU_PERCENT, TREE, "", "cpu_percent", DOUBLE, "%", "/proc/PID/stat",                    \
+      "of one CPU, since this handle's previous reading")                                          \
+    X(TREE_RSS, TREE, "memory", "rss", UINT, "bytes", "/proc/PID/statm",                           \
+      "resident memory; what is shared counts for each")                                           \
+    X(TREE_PSS, TREE, "memory", "pss", UINT, "bytes", "/proc/PID/smaps_rollup",                    \
+      "resident memory; what is shared counts once")                                               \
+    X(TREE_READ_BYTES, TREE, "io_counters", "read_bytes", UINT, "bytes", "/proc/PID/io",           \
+      "fetched from storage")                                                                      \
+    X(TREE_WRITE_BYTES, TREE, "io_counters", "write_bytes", UINT, "bytes", "/proc/PID/io",         \
+      "sent towards storage")                                                                      \
+    X(TREE_READ_CHARS, TREE, "io_counters", "read_chars", UINT, "bytes", "/proc/PID/io",           \
+      "returned by read calls, page cache included")                                               \
+    X(TREE_WRITE_CHARS, TREE, "io_counters", "write_chars", UINT, "bytes", "/proc/PID/io",         \
+      "passed to write calls")
 
-/* X(name, key): the sections of a capture, in output order. */
+/* X(name, key): the sections of a capture, in output order. From CGROUP on they are Sonde's own and
+   stand under the key "sonde". */
 #define SONDE_SECTION_MAP(X) \
     X(CPU, "cpu")            \
     X(PROCESS, "process")    \
     X(MEMORY, "memory")      \
     X(DISK, "disk")          \
-    X(NETWORK, "network")
+    X(NETWORK, "network")    \
+    X(CGROUP, "cgroup")      \
+    X(PRESSURE, "pressure")  \
+    X(ENERGY, "energy")      \
+    X(LOAD, "load")          \
+    X(THERMAL, "thermal")    \
+    X(TREE, "tree")
 
 /* X(name, section, key, first field, last field, summary): values per item beside the total. */
 #define SONDE_TABLE_MAP(X)                                                                 \
@@ -161,7 +289,8 @@ extern "C" {
     X(DISKS, DISK, "io_per_disk", DISK_READ_COUNT, DISK_BUSY_TIME,                         \
       "one row per disk and partition; idle loop, ram and zram devices only on request")   \
     X(INTERFACES, NETWORK, "netio_per_interface", NETWORK_BYTES_SENT, NETWORK_DROPOUT,     \
-      "one row per interface that has seen traffic")
+      "one row per interface that has seen traffic")                                       \
+    X(SENSORS, THERMAL, "sensors", THERMAL_TEMPERATURE, THERMAL_TEMPERATURE, "one row per sensor")
 
 typedef enum sonde_field {
 #define SONDE_FIELD_ENUM(name, ...) SONDE_FIELD_##name,

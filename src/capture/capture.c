@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "capture/capture_handle.h"
+#include "capture/gpu_device.h"
 #include "capture/parsers.h"
 
 #include <stdio.h>
@@ -125,6 +126,8 @@ static void give_reason(const sonde__source *source, sonde_status reason, sonde_
     const sonde__range *range = source->fields;
     for (unsigned i = 0; i < SONDE__SOURCE_RANGES && range[i].last > 0; i++)
         sonde__set_reason(out, range[i].first, range[i].last, reason);
+    if (source->types & SONDE_CAPTURE_GPU)
+        out->gpu_status = reason;
 }
 
 static void read_source(sonde__host *host, sonde__active_source *active, sonde_telemetry *out)
@@ -160,6 +163,9 @@ static void begin_reading(sonde_capture *capture, uint64_t now_ns)
         out->table[i].status = SONDE_EOFF;
     }
     out->thread.known = false;
+    out->peak_rss_bytes = 0;
+    out->gpu_count = 0;
+    out->gpu_status = SONDE_EOFF;
     out->window_ns = host->window_ns;
     out->level = host->level;
 }
@@ -210,6 +216,17 @@ static sonde_status take_paths(sonde__host *host, const char *const *paths)
     return SONDE_OK;
 }
 
+static sonde_status take_gpu(sonde__host *host, const char *const *names)
+{
+    for (; names && *names; names++) {
+        uint64_t metrics = sonde__gpu_metrics_of(*names);
+        if (metrics == 0)
+            return SONDE_EINVAL;
+        host->gpu_metrics |= metrics;
+    }
+    return SONDE_OK;
+}
+
 static sonde_status take_options(sonde__host *host, const sonde_capture_options *options)
 {
     const char *root = options->root ? options->root : "";
@@ -225,7 +242,8 @@ static sonde_status take_options(sonde__host *host, const sonde_capture_options 
     host->idle_disks = options->idle_disks != 0;
     host->ticks_per_second = (double)sysconf(_SC_CLK_TCK);
     host->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-    return take_paths(host, options->paths);
+    sonde_status status = take_gpu(host, options->gpu);
+    return status == SONDE_OK ? take_paths(host, options->paths) : status;
 }
 
 /* A page that reads 0 in a child of fork, by whatever clone, without asking for the pid each time.

@@ -4,11 +4,17 @@
 #include "capture/telemetry.h"
 
 /* "" has size 1, "memory" 7: a dot only after a named object */
-#define PATH_CPU     "cpu."
-#define PATH_PROCESS "process."
-#define PATH_MEMORY  "memory."
-#define PATH_DISK    "disk."
-#define PATH_NETWORK "network."
+#define PATH_CPU      "cpu."
+#define PATH_PROCESS  "process."
+#define PATH_MEMORY   "memory."
+#define PATH_DISK     "disk."
+#define PATH_NETWORK  "network."
+#define PATH_CGROUP   "sonde.cgroup."
+#define PATH_PRESSURE "sonde.pressure."
+#define PATH_ENERGY   "sonde.energy."
+#define PATH_LOAD     "sonde.load."
+#define PATH_THERMAL  "sonde.thermal."
+#define PATH_TREE     "sonde.tree."
 
 #define FIELD_ROW(name, part, object_, key_, type_, unit_, source_, summary_)          \
     [SONDE_FIELD_##name] = {                                                           \

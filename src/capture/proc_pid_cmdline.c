@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Program and arguments of the process. They change by exec or by a program that writes its title
-   over its arguments, so they are read at each recheck only. */
+   over its arguments, so they are read at each recheck only. Secrets in arguments are masked here,
+   so that no output has them. */
 #include "base/errno_status.h"
+#include "base/mask.h"
 #include "capture/parsers.h"
 #include "capture/source.h"
 
@@ -14,7 +16,8 @@ typedef struct cmdline_state {
     sonde_status exe_status;
     sonde_status args_status;
     char exe[PATH_MAX];
-    sonde__buf args;
+    sonde__buf args; /* as the kernel has them */
+    sonde__buf shown;
     size_t count;
 } cmdline_state;
 
@@ -67,10 +70,14 @@ static void look_again(sonde__host *host, cmdline_state *state)
     state->args_status = sonde__kernel_file_read(&state->file, &state->args);
     if (state->args_status != SONDE_OK)
         return;
-    if (sonde__buf_reserve(&state->args, 1))
+    sonde__buf_clear(&state->shown);
+    if (sonde__buf_reserve(&state->args, 1)) {
         state->count = sonde__split_cmdline(state->args.data, state->args.len);
-    else
+        sonde__mask_arguments(state->args.data, state->count, &state->shown);
+        state->args_status = state->shown.status;
+    } else {
         state->args_status = state->args.status;
+    }
 }
 
 static sonde_status cmdline_read(sonde__host *host, void *opaque, sonde_telemetry *out)
@@ -79,7 +86,7 @@ static sonde_status cmdline_read(sonde__host *host, void *opaque, sonde_telemetr
     if (host->recheck)
         look_again(host, state);
     out->executable = state->exe;
-    out->cmd_line = state->args.data;
+    out->cmd_line = state->shown.data;
     out->cmd_line_count = state->count;
     out->status[SONDE_FIELD_PROCESS_EXECUTABLE] = (int8_t)state->exe_status;
     out->status[SONDE_FIELD_PROCESS_CMD_LINE] = (int8_t)state->args_status;
@@ -93,6 +100,7 @@ static sonde_status cmdline_open(sonde__host *host, void *opaque)
     if (status != SONDE_OK)
         return status;
     sonde__buf_init(&state->args, SONDE__KERNEL_FILE_MAX);
+    sonde__buf_init(&state->shown, SONDE__KERNEL_FILE_MAX);
     look_again(host, state);
     return SONDE_OK;
 }
@@ -102,6 +110,7 @@ static void cmdline_close(void *opaque)
     cmdline_state *state = opaque;
     sonde__kernel_file_close(&state->file);
     sonde__buf_free(&state->args);
+    sonde__buf_free(&state->shown);
 }
 
 const sonde__source sonde__source_proc_pid_cmdline = {

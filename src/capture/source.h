@@ -20,7 +20,8 @@ typedef struct sonde__host {
     pid_t pid;      /* of the process looked at; 0: the one a recorded machine calls self */
     unsigned types; /* SONDE_CAPTURE_* bits asked for */
     sonde_level level;
-    bool idle_disks; /* list idle virtual disks too */
+    bool idle_disks;      /* list idle virtual disks too */
+    uint64_t gpu_metrics; /* bit n: metric n of each GPU; 0: all */
     size_t path_count;
     char paths[SONDE_PATHS_MAX][SONDE_PATH_BYTES];
     double ticks_per_second; /* of the clock in the kernel's text files */
@@ -73,7 +74,7 @@ struct sonde__source {
 
 /* All sources, in the order they are read: swap traffic after swap, and the process first, so that
    what the reading itself does counts as little as possible. */
-enum { SONDE__SOURCE_COUNT = 15 };
+enum { SONDE__SOURCE_COUNT = 22 };
 extern const sonde__source *const sonde__sources[SONDE__SOURCE_COUNT];
 
 /* CPU time of the process: sets user, system and, against the previous reading, percent. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A reading as JSON in Flowcept's shape, driven by the field table. What Sonde adds (time, cost,
-   reasons for what is missing, further paths, the calling thread) is under the one key "sonde". A
-   missing value has no key; in the list of CPUs, where position counts, it is null. */
-#include "base/json_write.h"
+   reasons for what is missing, sections of its own, the calling thread) is under the one key
+   "sonde". A missing value has no key; in the list of CPUs, where position counts, it is null. */
+#include "capture/telemetry_json.h"
+
 #include "capture/capture_handle.h"
+#include "capture/gpu_json.h"
 
 #include <stdio.h>
 
@@ -35,8 +37,8 @@ static void write_field(sonde__json *json, const sonde_telemetry *t, sonde_field
     }
 }
 
-/* {"user": 1.0, ...}: the columns first to last that have a value. */
-static void write_row(sonde__json *json, const sonde__row *row, sonde_field first, sonde_field last)
+void sonde__telemetry_write_row(sonde__json *json, const sonde__row *row, sonde_field first,
+                                sonde_field last)
 {
     sonde__json_begin_object(json);
     for (unsigned field = first; field <= (unsigned)last; field++) {
@@ -55,7 +57,8 @@ static void write_cpus(sonde__json *json, const sonde__rows *rows)
     sonde__json_key(json, "times_per_cpu");
     sonde__json_begin_array(json);
     for (size_t i = 0; i < rows->count; i++)
-        write_row(json, &rows->row[i], SONDE_FIELD_CPU_USER, SONDE_FIELD_CPU_GUEST_NICE);
+        sonde__telemetry_write_row(json, &rows->row[i], SONDE_FIELD_CPU_USER,
+                                   SONDE_FIELD_CPU_GUEST_NICE);
     sonde__json_end_array(json);
     sonde__json_key(json, "percent_per_cpu");
     sonde__json_begin_array(json);
@@ -77,7 +80,7 @@ static void write_named_rows(sonde__json *json, const sonde_telemetry *t, sonde_
     sonde__json_begin_object(json);
     for (size_t i = 0; i < rows->count; i++) {
         sonde__json_key(json, rows->row[i].name);
-        write_row(json, &rows->row[i], info->first, info->last);
+        sonde__telemetry_write_row(json, &rows->row[i], info->first, info->last);
     }
     sonde__json_end_object(json);
 }
@@ -95,6 +98,8 @@ static void write_tables(sonde__json *json, const sonde_telemetry *t, sonde_sect
         write_named_rows(json, t, SONDE_TABLE_DISKS);
     if (section == SONDE_SECTION_NETWORK && has_table(t, SONDE_TABLE_INTERFACES))
         write_named_rows(json, t, SONDE_TABLE_INTERFACES);
+    if (section == SONDE_SECTION_THERMAL && has_table(t, SONDE_TABLE_SENSORS))
+        write_named_rows(json, t, SONDE_TABLE_SENSORS);
 }
 
 static bool section_has_values(const sonde_telemetry *t, sonde_section section)
@@ -109,8 +114,8 @@ static bool section_has_values(const sonde_telemetry *t, sonde_section section)
     return false;
 }
 
-/* The fields of one section, those of one object together. */
-static void write_section(sonde__json *json, const sonde_telemetry *t, sonde_section section)
+void sonde__telemetry_write_section(sonde__json *json, const sonde_telemetry *t,
+                                    sonde_section section)
 {
     sonde__json_key(json, sonde_section_name(section));
     sonde__json_begin_object(json);
@@ -136,6 +141,15 @@ static void write_section(sonde__json *json, const sonde_telemetry *t, sonde_sec
     sonde__json_end_object(json);
 }
 
+/* Sections first to before last, those that have anything in them. */
+static void write_sections(sonde__json *json, const sonde_telemetry *t, unsigned first,
+                           unsigned last)
+{
+    for (unsigned i = first; i < last; i++)
+        if (section_has_values(t, (sonde_section)i))
+            sonde__telemetry_write_section(json, t, (sonde_section)i);
+}
+
 static bool is_missing(sonde_status status)
 {
     return status != SONDE_OK && status != SONDE_EOFF;
@@ -156,8 +170,9 @@ static void write_missing_rows(sonde__json *json, const sonde_telemetry *t, sond
     const sonde_table_info *info = sonde_table_describe(table);
     const sonde__rows *rows = &t->table[table];
     char path[SONDE_PATH_BYTES + 64];
+    const char *place = info->section >= SONDE_SECTION_CGROUP ? "sonde." : "";
     if (is_missing(rows->status)) {
-        snprintf(path, sizeof path, "%s.%s", sonde_section_name(info->section), info->key);
+        snprintf(path, sizeof path, "%s%s.%s", place, sonde_section_name(info->section), info->key);
         sonde__json_key(json, path);
         sonde__json_string(json, sonde_status_name(rows->status));
     }
@@ -165,18 +180,15 @@ static void write_missing_rows(sonde__json *json, const sonde_telemetry *t, sond
         sonde_status reason = row_reason(&rows->row[i], (unsigned)(info->last - info->first) + 1);
         if (reason == SONDE_OK)
             continue;
-        snprintf(path, sizeof path, "%s.%s.%s", sonde_section_name(info->section), info->key,
-                 rows->row[i].name);
+        snprintf(path, sizeof path, "%s%s.%s.%s", place, sonde_section_name(info->section),
+                 info->key, rows->row[i].name);
         sonde__json_key(json, path);
         sonde__json_string(json, sonde_status_name(reason));
     }
 }
 
-/* {"cpu.frequency": "absent", ...}: why what was asked for is not there. */
-static void write_missing(sonde__json *json, const sonde_telemetry *t)
+void sonde__telemetry_write_missing(sonde__json *json, const sonde_telemetry *t)
 {
-    sonde__json_key(json, "missing");
-    sonde__json_begin_object(json);
     for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
         sonde_status status = (sonde_status)t->status[i];
         if (is_missing(status)) {
@@ -186,7 +198,7 @@ static void write_missing(sonde__json *json, const sonde_telemetry *t)
     }
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++)
         write_missing_rows(json, t, (sonde_table)i);
-    sonde__json_end_object(json);
+    sonde__gpu_write_missing(json, t);
 }
 
 static void write_thread(sonde__json *json, const sonde__thread_usage *thread)
@@ -228,11 +240,25 @@ static void write_own(sonde__json *json, const sonde_telemetry *t)
         for (size_t i = 0; i < t->table[SONDE_TABLE_PATHS].count; i++) {
             const sonde__row *row = &t->table[SONDE_TABLE_PATHS].row[i];
             sonde__json_key(json, row->name);
-            write_row(json, row, SONDE_FIELD_DISK_TOTAL, SONDE_FIELD_DISK_PERCENT);
+            sonde__telemetry_write_row(json, row, SONDE_FIELD_DISK_TOTAL, SONDE_FIELD_DISK_PERCENT);
         }
         sonde__json_end_object(json);
     }
-    write_missing(json, t);
+    sonde__gpu_write_own(json, t);
+    write_sections(json, t, SONDE_SECTION_CGROUP, SONDE_SECTION_COUNT);
+    sonde__json_key(json, "missing");
+    sonde__json_begin_object(json);
+    sonde__telemetry_write_missing(json, t);
+    sonde__json_end_object(json);
+    sonde__json_end_object(json);
+}
+
+void sonde__telemetry_json(const sonde_telemetry *t, sonde__json *json)
+{
+    sonde__json_begin_object(json);
+    write_sections(json, t, 0, SONDE_SECTION_CGROUP);
+    sonde__gpu_write_section(json, t);
+    write_own(json, t);
     sonde__json_end_object(json);
 }
 
@@ -241,12 +267,7 @@ sonde_status sonde_capture_json(sonde_capture *capture, const char **text, size_
     sonde__json json;
     sonde__buf_clear(&capture->json);
     sonde__json_init(&json, &capture->json);
-    sonde__json_begin_object(&json);
-    for (unsigned i = 0; i < SONDE_SECTION_COUNT; i++)
-        if (section_has_values(&capture->telemetry, (sonde_section)i))
-            write_section(&json, &capture->telemetry, (sonde_section)i);
-    write_own(&json, &capture->telemetry);
-    sonde__json_end_object(&json);
+    sonde__telemetry_json(&capture->telemetry, &json);
     sonde__buf_char(&capture->json, '\0');
     if (capture->json.status != SONDE_OK)
         return capture->json.status;

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include "base/mask.h"
 #include "base/nearest.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { ERROR_BYTES = 1024 };
+
+void sonde__print_masked(const char *text)
+{
+    sonde__buf shown;
+    sonde__buf_init(&shown, (size_t)2 * ERROR_BYTES);
+    sonde__mask_text(text, strlen(text), &shown);
+    fprintf(stderr, "%.*s\n", (int)shown.len, shown.data ? shown.data : "");
+    sonde__buf_free(&shown);
+}
+
 void sonde__command_error(const sonde__command *command, const char *format, ...)
 {
+    char text[ERROR_BYTES];
     va_list args;
     va_start(args, format);
-    fprintf(stderr, "sonde%s%s: ", command ? " " : "", command ? command->name : "");
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fprintf(stderr, "sonde%s%s: ", command ? " " : "", command ? command->name : "");
+    sonde__print_masked(text);
 }
 
 static size_t option_count(const sonde__command *command)

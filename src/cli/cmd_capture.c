@@ -3,14 +3,17 @@
 #include "base/clock.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/machine_table.h"
 #include "cli/output.h"
 #include "cli/settings_arg.h"
 #include "cli/telemetry_table.h"
 #include "cli/units.h"
 #include "sonde/capture.h"
+#include "sonde/machine.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -135,6 +138,57 @@ static int capture_all(const sonde__args *args, sonde_capture *capture, const ca
     return SONDE__EXIT_OK;
 }
 
+/* The names that the settings give, or those of --environment. */
+static bool take_environment(const sonde__args *args, const sonde_settings *settings,
+                             sonde_environment *out)
+{
+    static const char *const names[] = {
+#define NAME(name, key) key,
+        SONDE_ENVIRONMENT_MAP(NAME)
+#undef NAME
+    };
+    const char *wanted = sonde__args_get(args, "--environment");
+    if (!wanted &&
+        sonde_settings_text(settings, "telemetry_capture.environment", &wanted) != SONDE_OK)
+        return true;
+    for (unsigned i = 0; i < SONDE_ENVIRONMENT_COUNT; i++) {
+        if (strcmp(names[i], wanted) != 0)
+            continue;
+        *out = (sonde_environment)i;
+        return true;
+    }
+    sonde__command_error(args->command, "--environment: \"%s\" is not listed, all or none", wanted);
+    return false;
+}
+
+static int describe_machine(const sonde__args *args, const sonde_settings *settings, bool table)
+{
+    const sonde_capture_options *capture = sonde_settings_capture(settings);
+    sonde_machine_options options = SONDE_MACHINE_OPTIONS_DEFAULT;
+    char *text;
+    size_t len;
+    if (!take_environment(args, settings, &options.environment))
+        return SONDE__EXIT_USAGE;
+    options.gpus = (capture->types & SONDE_CAPTURE_GPU) != 0;
+    options.gpu = capture->gpu;
+    sonde_status status = sonde_machine_json(&options, &text, &len);
+    if (status != SONDE_OK) {
+        sonde__command_error(args->command, "%s", sonde_status_text(status));
+        return SONDE__EXIT_FAILED;
+    }
+    sonde__buf out;
+    sonde__buf_init(&out, SONDE__OUTPUT_MAX);
+    if (!table || !sonde__machine_table(text, len, &out)) {
+        sonde__buf_clear(&out);
+        sonde__buf_append(&out, text, len);
+        sonde__buf_char(&out, '\n');
+    }
+    bool ok = sonde__output_write(out.data, out.len);
+    sonde__buf_free(&out);
+    free(text);
+    return ok ? SONDE__EXIT_OK : SONDE__EXIT_FAILED;
+}
+
 static int capture_run(const sonde__args *args)
 {
     sonde_settings *settings;
@@ -144,7 +198,9 @@ static int capture_run(const sonde__args *args)
     plan.table = !sonde__args_has(args, "--json") &&
                  (sonde__args_has(args, "--table") || sonde__output_is_terminal());
     int code = SONDE__EXIT_USAGE;
-    if (take_what(args, &plan.options) && take_when(args, &plan)) {
+    if (sonde__args_has(args, "--machine")) {
+        code = describe_machine(args, settings, plan.table);
+    } else if (take_what(args, &plan.options) && take_when(args, &plan)) {
         sonde_capture *capture;
         sonde_status status = sonde_capture_open(&plan.options, &capture);
         if (status == SONDE_EGONE) {
@@ -163,12 +219,15 @@ static int capture_run(const sonde__args *args)
 }
 
 static const sonde__option capture_options[] = {
-    {"--types", "LIST", "what to read: cpu,per_cpu,process_info,mem,disk,network"},
+    {"--types", "LIST", "what to read: cpu,per_cpu,process_info,mem,disk,network (see below)"},
     {"--level", "LEVEL", "how much: light, regular or full (default)"},
     {"--pid", "N", "the process to look at (default: sonde itself)"},
     {"--interval", "TIME", "repeat: 1s, 250ms, 2m"},
     {"--count", "N", "stop after N readings (default: 1, or no end with --interval)"},
     {"--idle-disks", NULL, "list idle loop, ram and zram devices too"},
+    {"--machine", NULL, "describe the machine instead: CPU, addresses, environment, rank"},
+    {"--environment", "WHICH",
+     "with --machine, values of variables: listed (default), all or none"},
     {"--table", NULL, "a table even when the output is no terminal"},
     {"--json", NULL, "JSON even on a terminal; JSON Lines when repeated"},
     {"--settings", "FILE", "settings to use instead of those found"},
@@ -179,6 +238,8 @@ static const sonde__example capture_examples[] = {
     {"capture", "this machine now, as a table on a terminal and as JSON otherwise"},
     {"capture --types cpu,mem --interval 1s --count 3", "three readings of CPU and memory"},
     {"capture --pid 1 --types process --json", "one process as JSON"},
+    {"capture --types cgroup,tree", "limits of this container, and the whole process tree"},
+    {"capture --machine --json", "what Flowcept stores of the machine with each workflow"},
     {NULL, NULL},
 };
 
@@ -190,7 +251,8 @@ const sonde__command sonde__command_capture = {
         "Reads CPU, memory, disk, network and process telemetry from the kernel and prints it: a\n"
         "table on a terminal, JSON otherwise. Percentages are over the time since the previous\n"
         "reading; the first one is taken 0.1 s after the start. Types and level not given come\n"
-        "from the settings file.",
+        "from the settings file. Further types, off unless asked for: gpu, cgroup, pressure,\n"
+        "energy, load, thermal, tree.",
     .options = capture_options,
     .examples = capture_examples,
     .run = capture_run,

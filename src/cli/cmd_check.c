@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sonde check: validates a settings file. */
 #include "base/json_write.h"
+#include "base/mask.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "sonde/settings.h"
@@ -18,8 +19,12 @@ static void report_json(const sonde_settings *settings, const char *error)
     sonde__json_key(&json, "valid");
     sonde__json_bool(&json, error == NULL);
     if (error) {
+        sonde__buf shown;
+        sonde__buf_init(&shown, SONDE__OUTPUT_MAX);
+        sonde__mask_text(error, strlen(error), &shown);
         sonde__json_key(&json, "error");
-        sonde__json_string(&json, error);
+        sonde__json_string_n(&json, shown.data ? shown.data : "", shown.len);
+        sonde__buf_free(&shown);
     } else {
         const char *path = sonde_settings_path(settings), *name;
         sonde__json_key(&json, "file");
@@ -57,7 +62,7 @@ static int check_run(const sonde__args *args)
         if (as_json)
             report_json(NULL, error.text);
         else
-            fprintf(stderr, "%s\n", error.text);
+            sonde__print_masked(error.text);
         return SONDE__EXIT_USAGE;
     }
     char *yaml = NULL;

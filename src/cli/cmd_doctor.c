@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "capture/capture_handle.h"
 #include "cli/command.h"
+#include "cli/gpu_table.h"
 #include "cli/output.h"
 #include "cli/settings_arg.h"
 #include "cli/telemetry_table.h"
@@ -75,6 +76,8 @@ static void table_source(const sonde_capture *capture, const sonde__active_sourc
                           active->source->remedy ? active->source->remedy : "");
     }
     table_fields(capture, active->source, out);
+    if (active->source->types & SONDE_CAPTURE_GPU)
+        sonde__gpu_table(&capture->telemetry, out);
 }
 
 static void write_table(const sonde_capture *capture, sonde__buf *out)
@@ -215,6 +218,7 @@ static int doctor_run(const sonde__args *args)
         return SONDE__EXIT_USAGE;
     }
     options.pid = (int)number;
+    options.types = SONDE_CAPTURE_ALL;
     return examine(args, &options);
 }
 

@@ -68,7 +68,11 @@ bool sonde__args_has(const sonde__args *args, const char *name);
 void sonde__help_program(void);
 void sonde__help_command(const sonde__command *command);
 
-/* One line on stderr that starts with "sonde COMMAND: ". */
+/* One line on stderr, with what looks like a secret in it masked: a message repeats what was typed
+   or what stands in a file. */
+void sonde__print_masked(const char *text);
+
+/* The same, starting with "sonde COMMAND: ". */
 void sonde__command_error(const sonde__command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

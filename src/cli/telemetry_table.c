@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/telemetry_table.h"
 
+#include "cli/gpu_table.h"
 #include "cli/output.h"
 #include "cli/units.h"
 
@@ -225,6 +226,11 @@ void sonde__telemetry_table(const sonde_telemetry *t, sonde__buf *out)
 {
     for (unsigned i = 0; i < SONDE_SECTION_COUNT; i++)
         add_section(t, out, (sonde_section)i);
+    if (sonde_telemetry_gpus(t) > 0) {
+        sonde__buf_bold(out, "gpu");
+        sonde__buf_char(out, '\n');
+        sonde__gpu_table(t, out);
+    }
     char when[32], cost[32], window[32];
     time_t seconds = (time_t)(sonde_telemetry_time_ns(t) / 1000000000u);
     struct tm local;

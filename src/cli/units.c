@@ -40,6 +40,11 @@ void sonde__format_field(const sonde_field_info *info, double value, char *out, 
         snprintf(out, cap, "%.2f s", value);
     else if (strcmp(info->unit, "%") == 0)
         snprintf(out, cap, value < 0.1 && value > 0 ? "%.2g %%" : "%.1f %%", value);
+    else if (strcmp(info->unit, "J") == 0 || strcmp(info->unit, "W") == 0 ||
+             strcmp(info->unit, "C") == 0 || strcmp(info->unit, "CPUs") == 0)
+        snprintf(out, cap, "%.2f %s", value, info->unit);
+    else if (info->type == SONDE_FIELD_TYPE_DOUBLE && !*info->unit)
+        snprintf(out, cap, "%.2f", value);
     else if (strcmp(info->unit, "MHz") == 0)
         snprintf(out, cap, "%.0f MHz", value);
     else if (strcmp(info->unit, "ms") == 0)

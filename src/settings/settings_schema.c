@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, names of metrics and defaults are Flowcept's (its telemetry_capture and instrumentation
-   blocks, as documented); level, disk_paths and idle_disks are Sonde's own. */
+   blocks, as documented); the metrics of GPUs from total on, and the keys from cgroup to
+   idle_disks, are Sonde's own. */
 #include "settings/settings_schema.h"
 
 #include "settings/settings_limits.h"
 #include "sonde/capture.h"
+#include "sonde/machine.h"
 
 #include <string.h>
 
@@ -33,6 +35,11 @@ static const char *const gpu_metrics[] = {
     "others.current_uclk",
     "others.current_vclk0",
     "others.current_dclk0",
+    "total",
+    "utilization",
+    "clocks",
+    "energy",
+    "process_memory",
     NULL,
 };
 _Static_assert(COUNT_OF(gpu_metrics) <= SONDE__SETTINGS_LIST, "a list can hold every metric");
@@ -53,6 +60,13 @@ _Static_assert(COUNT_OF(sonde__item_names) == SONDE__SETTINGS_ITEM_FIELDS + 1, "
 
 static const char *const compat_modes[] = {"upstream", NULL};
 static const char *const builders[] = {"legacy", "comprehensive", "time", "labeled", NULL};
+/* in the order of sonde_environment */
+static const char *const environments[] = {
+#define ENVIRONMENT_KEY(name, key) key,
+    SONDE_ENVIRONMENT_MAP(ENVIRONMENT_KEY)
+#undef ENVIRONMENT_KEY
+        NULL,
+};
 
 static const char *const torch_scopes[] = {"parent_only", "parent_and_children", NULL};
 static const char *const torch_children[] = {"lightweight", "tensor_inspection", "telemetry",
@@ -81,6 +95,20 @@ const sonde__setting sonde__settings_rows[] = {
      "Network I/O, in total and of each interface"},
     {"telemetry_capture.machine_info", TYPE, "true", NULL, 0, 0,
      "A description of the machine, once per workflow"},
+    {"telemetry_capture.cgroup", BOOL, "false", NULL, 0, 0,
+     "Limits of the container or job and their use: CPU, memory, processes"},
+    {"telemetry_capture.pressure", BOOL, "false", NULL, 0, 0,
+     "Time the machine lost waiting for CPU, memory and I/O"},
+    {"telemetry_capture.energy", BOOL, "false", NULL, 0, 0,
+     "Joules of CPU packages and memory"},
+    {"telemetry_capture.load", BOOL, "false", NULL, 0, 0,
+     "Load of the machine"},
+    {"telemetry_capture.thermal", BOOL, "false", NULL, 0, 0,
+     "Temperatures of CPU and board"},
+    {"telemetry_capture.tree", BOOL, "false", NULL, 0, 0,
+     "The process and its descendants together: CPU, memory, I/O, threads"},
+    {"telemetry_capture.environment", SONDE__SETTING_CHOICE, 0, "listed", environments, 0, 0,
+     "Variables whose values machine_info tells; of the others it has the names"},
     {"telemetry_capture.level", SONDE__SETTING_CHOICE, 0, "full", levels, 0, 0,
      "How much is read each time: the process only, totals, or every field"},
     {"telemetry_capture.disk_paths", SONDE__SETTING_PATHS, 0, "/", NULL, 0, 0,

@@ -171,13 +171,15 @@ void sonde__settings_derive_capture(sonde_settings *settings)
 {
     sonde_capture_options options = SONDE_CAPTURE_OPTIONS_DEFAULT;
     options.types = 0;
-#define ADD_TYPE(name, bit, setting, section)                     \
-    if (value_of(settings, "telemetry_capture." setting)->number) \
+#define ADD_TYPE(name, bit, setting, section)                       \
+    if (value_of(settings, "telemetry_capture." setting)->number || \
+        value_of(settings, "telemetry_capture." setting)->count)    \
         options.types |= (bit);
     SONDE_CAPTURE_TYPE_MAP(ADD_TYPE)
 #undef ADD_TYPE
     options.level = (sonde_level)value_of(settings, "telemetry_capture.level")->number;
     options.idle_disks = (int)value_of(settings, "telemetry_capture.idle_disks")->number;
+    options.gpu = (const char *const *)value_of(settings, "telemetry_capture.gpu")->items;
     options.paths = (const char *const *)value_of(settings, "telemetry_capture.disk_paths")->items;
     settings->capture = options;
 }

@@ -2,7 +2,7 @@
 /* The tables in docs/capture.md are made from the field tables. On failure this prints the table
    that belongs there. */
 #include "base/buf.h"
-#include "sonde/capture.h"
+#include "sonde/gpu.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +22,7 @@ static int open_handles(void **state)
     for (unsigned i = 0; i < SONDE_LEVEL_COUNT; i++) {
         sonde_capture_options options = SONDE_CAPTURE_OPTIONS_DEFAULT;
         options.level = (sonde_level)i;
+        options.types = SONDE_CAPTURE_ALL;
         if (sonde_capture_open(&options, &handle[i]) != SONDE_OK)
             return -1;
     }
@@ -88,9 +89,26 @@ static void lists_are_documented(void **state)
     sonde__buf_text(&table, "| list | keys of each item | what it is |\n|---|---|---|\n");
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++) {
         const sonde_table_info *info = sonde_table_describe((sonde_table)i);
-        sonde__buf_printf(&table, "| `%s.%s` | those of `%s` | %s |\n",
+        sonde__buf_printf(&table, "| `%s%s.%s` | those of `%s` | %s |\n",
+                          info->section >= SONDE_SECTION_CGROUP ? "sonde." : "",
                           sonde_section_name(info->section), info->key,
                           sonde_field_describe(info->first)->object, info->summary);
+    }
+    expect_in_docs(&table);
+}
+
+static void gpu_metrics_are_documented(void **state)
+{
+    (void)state;
+    sonde__buf table;
+    sonde__buf_init(&table, DOCS_BYTES);
+    sonde__buf_text(&table, "| metric | unit | vendors | what it is |\n|---|---|---|---|\n");
+    for (unsigned i = 0; i < SONDE_GPU_METRIC_COUNT; i++) {
+        const sonde_gpu_metric_info *info = sonde_gpu_describe((sonde_gpu_metric)i);
+        bool nvidia = strchr(info->vendors, 'N') != NULL, amd = strchr(info->vendors, 'A') != NULL;
+        sonde__buf_printf(&table, "| `%s%s%s` | %s | %s%s%s | %s |\n", info->object,
+                          *info->object ? "." : "", info->key, info->unit, nvidia ? "NVIDIA" : "",
+                          nvidia && amd ? ", " : "", amd ? "AMD" : "", info->summary);
     }
     expect_in_docs(&table);
 }
@@ -115,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_documented),
         cmocka_unit_test(lists_are_documented),
+        cmocka_unit_test(gpu_metrics_are_documented),
         cmocka_unit_test(reasons_are_documented),
     };
     return cmocka_run_group_tests(tests, open_handles, close_handles);

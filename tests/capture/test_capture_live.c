@@ -25,15 +25,17 @@ static bool is_reported(sonde_level level, sonde_field field, bool other)
     bool regular = light || within(field, F(CPU_USER), F(CPU_PERCENT)) ||
                    within(field, F(MEMORY_TOTAL), F(SWAP_PERCENT)) ||
                    within(field, F(DISK_READ_COUNT), F(DISK_BUSY_TIME)) ||
-                   within(field, F(NETWORK_BYTES_SENT), F(NETWORK_DROPOUT));
+                   within(field, F(NETWORK_BYTES_SENT), F(NETWORK_DROPOUT)) ||
+                   (within(field, F(CGROUP_VERSION), F(TREE_WRITE_CHARS)) && field != F(TREE_PSS));
     return level == SONDE_LEVEL_LIGHT ? light : level == SONDE_LEVEL_REGULAR ? regular : true;
 }
 
 static unsigned type_of(sonde_field field)
 {
-    static const unsigned types[SONDE_SECTION_COUNT] = {SONDE_CAPTURE_CPU, SONDE_CAPTURE_PROCESS,
-                                                        SONDE_CAPTURE_MEMORY, SONDE_CAPTURE_DISK,
-                                                        SONDE_CAPTURE_NETWORK};
+    static const unsigned types[SONDE_SECTION_COUNT] = {
+        SONDE_CAPTURE_CPU,     SONDE_CAPTURE_PROCESS, SONDE_CAPTURE_MEMORY,   SONDE_CAPTURE_DISK,
+        SONDE_CAPTURE_NETWORK, SONDE_CAPTURE_CGROUP,  SONDE_CAPTURE_PRESSURE, SONDE_CAPTURE_ENERGY,
+        SONDE_CAPTURE_LOAD,    SONDE_CAPTURE_THERMAL, SONDE_CAPTURE_TREE};
     return types[sonde_field_describe(field)->section];
 }
 

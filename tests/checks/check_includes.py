@@ -27,6 +27,8 @@ PUBLIC = {
     "status.h": "base",
     "fields.h": "capture",
     "capture.h": "capture",
+    "gpu.h": "capture",
+    "machine.h": "capture",
     "settings.h": "settings",
     "attributes.h": "attributes",
     "usage.h": "attributes",

@@ -4,30 +4,29 @@
 
 #include "settings/settings_schema.h"
 
-/* The types that are on, as bits, with machine_info as 64 and gpu as 128. */
+enum { MACHINE_INFO = 1 << 30 };
+
+/* The types that are on, as bits, with one more for machine_info. */
 static unsigned types_of(const char *text)
 {
     sonde_settings *settings = parse_good(text);
     unsigned types = sonde_settings_capture(settings)->types;
     int machine = 0;
-    const char *metric;
     assert_int_equal(sonde_settings_bool(settings, "telemetry_capture.machine_info", &machine),
                      SONDE_OK);
     if (machine)
-        types |= 64;
-    if (sonde_settings_list(settings, "telemetry_capture.gpu", 0, &metric) == SONDE_OK)
-        types |= 128;
+        types |= MACHINE_INFO;
     sonde_settings_free(settings);
     return types;
 }
 
-enum { DEFAULT_TYPES = SONDE_CAPTURE_ALL | 64 };
+enum { DEFAULT_TYPES = SONDE_CAPTURE_STANDARD | MACHINE_INFO };
 
 static void check_defaults(const sonde_settings *settings)
 {
     const sonde_capture_options *capture = sonde_settings_capture(settings);
     assert_int_equal(capture->size, sizeof *capture);
-    assert_int_equal(capture->types, SONDE_CAPTURE_ALL);
+    assert_int_equal(capture->types, SONDE_CAPTURE_STANDARD);
     assert_int_equal(capture->level, SONDE_LEVEL_FULL);
     assert_int_equal(capture->pid, 0);
     assert_int_equal(capture->idle_disks, 0);
@@ -140,18 +139,24 @@ static void types_not_mentioned(void **state)
     assert_int_equal(types_of("telemetry_capture:\n  level: light\n"), DEFAULT_TYPES);
     assert_int_equal(types_of("telemetry_capture:\n  disk: false\n"),
                      DEFAULT_TYPES & ~SONDE_CAPTURE_DISK);
-    assert_int_equal(types_of("telemetry_capture: {gpu: ~, machine_info: ~}\n"), SONDE_CAPTURE_ALL);
+    assert_int_equal(types_of("telemetry_capture: {gpu: ~, machine_info: ~}\n"),
+                     SONDE_CAPTURE_STANDARD);
     assert_int_equal(types_of("telemetry_capture: {gpu: [], mem: off}\n"),
                      DEFAULT_TYPES & ~SONDE_CAPTURE_MEMORY);
     assert_int_equal(types_of("telemetry_capture: {cpu: true}\n"), SONDE_CAPTURE_CPU);
     assert_int_equal(types_of("telemetry_capture: {disk: false, mem: true}\n"),
                      SONDE_CAPTURE_MEMORY);
-    assert_int_equal(types_of("telemetry_capture: {machine_info: yes}\n"), 64);
-    assert_int_equal(types_of("telemetry_capture: {gpu: [used]}\n"), 128);
+    assert_int_equal(types_of("telemetry_capture: {machine_info: yes}\n"), MACHINE_INFO);
+    assert_int_equal(types_of("telemetry_capture: {gpu: [used]}\n"), SONDE_CAPTURE_GPU);
     assert_int_equal(types_of("telemetry_capture:\n  cpu: true\n  mem: true\n  disk: false\n"
                               "  network: true\n  process_info: true\n  gpu:\n    - used\n"),
                      SONDE_CAPTURE_CPU | SONDE_CAPTURE_MEMORY | SONDE_CAPTURE_NETWORK |
-                         SONDE_CAPTURE_PROCESS | 128);
+                         SONDE_CAPTURE_PROCESS | SONDE_CAPTURE_GPU);
+    /* Sonde's own are added to whatever there is */
+    assert_int_equal(types_of("telemetry_capture: {cgroup: true}\n"),
+                     DEFAULT_TYPES | SONDE_CAPTURE_CGROUP);
+    assert_int_equal(types_of("telemetry_capture: {cpu: true, tree: true}\n"),
+                     SONDE_CAPTURE_CPU | SONDE_CAPTURE_TREE);
 }
 
 static void other_keys_not_mentioned_keep_their_default(void **state)

@@ -2,6 +2,7 @@
 #include "attributes/gpu_set.h"
 
 #include "attributes/gpu_type.h"
+#include "attributes/text_hash.h"
 #include "base/number_format.h"
 #include "sonde/attributes.h"
 
@@ -85,6 +86,38 @@ static const sonde__gpu_count *choose_primary(const sonde__gpu_set *set)
     return best;
 }
 
+/* Works out one name, or takes what is kept of it, as row of names and types. */
+static void add_name(sonde__gpu_set *set, size_t row, const char *name, size_t len)
+{
+    uint64_t hash = sonde__hash_text(name, len, 0);
+    sonde__gpu_name *kept = &set->kept[hash % SONDE__GPU_NAMES_KEPT];
+    char *upper = set->text.data + set->text.len;
+    size_t upper_len;
+    size_t type_len;
+    char *type;
+    if (len > 0 && kept->len == len && memcmp(kept->name, name, len) == 0) {
+        upper_len = kept->upper_len;
+        type_len = kept->type_len;
+        type = upper + upper_len;
+        memcpy(upper, kept->upper, upper_len);
+        memcpy(type, kept->type, type_len);
+    } else {
+        upper_len = sonde_sanitize_field_value(name, len, 1, upper);
+        type = upper + upper_len;
+        type_len = sonde__gpu_type(name, len, type);
+        if (len <= SONDE__GPU_NAME_BYTES && type_len <= SONDE__GPU_NAME_BYTES) {
+            *kept = (sonde__gpu_name){
+                (uint32_t)len, (uint32_t)upper_len, (uint32_t)type_len, "", "", ""};
+            memcpy(kept->name, name, len);
+            memcpy(kept->upper, upper, upper_len);
+            memcpy(kept->type, type, type_len);
+        }
+    }
+    set->names[row] = (sonde__gpu_count){upper, (uint32_t)upper_len, 1};
+    set->types[row] = (sonde__gpu_count){type, (uint32_t)type_len, 1};
+    set->text.len += upper_len + type_len;
+}
+
 sonde_status sonde__gpu_set_count(sonde__gpu_set *set, const char *text, const sonde__span *items,
                                   size_t count)
 {
@@ -103,13 +136,7 @@ sonde_status sonde__gpu_set_count(sonde__gpu_set *set, const char *text, const s
             set->types[rows - 1].count++;
             continue;
         }
-        char *out = set->text.data + set->text.len;
-        size_t len = sonde_sanitize_field_value(name, items[i].len, 1, out);
-        set->names[rows] = (sonde__gpu_count){out, (uint32_t)len, 1};
-        out += len;
-        len = sonde__gpu_type(name, items[i].len, out);
-        set->types[rows++] = (sonde__gpu_count){out, (uint32_t)len, 1};
-        set->text.len = (size_t)(out - set->text.data) + len;
+        add_name(set, rows++, name, items[i].len);
     }
     set->total = count;
     set->name_count = merge(set->names, rows);

@@ -65,6 +65,18 @@ typedef struct sonde_run {
     size_t attr_count;
 } sonde_run;
 
+/* What the process used between a measured task's start and end, from both readings and the samples
+   in between. Bytes and seconds. */
+typedef struct sonde_usage {
+    double seconds;
+    double samples; /* in between */
+    double cpu_seconds;
+    double cpu_percent_max; /* over the time between two samples */
+    double rss_bytes_max;
+    double rss_bytes_mean; /* weighted by time */
+    double rss_byte_seconds;
+} sonde_usage;
+
 typedef struct sonde_event {
     const char *name;
     size_t name_len;
@@ -95,7 +107,9 @@ typedef struct sonde_record {
     size_t subtype_len, device_len, worker_len, group_len, error_len;
     int has_layer;
     int64_t layer;
-    uint64_t telemetry_start, telemetry_end; /* ids of telemetry records, 0: none */
+    const void *telemetry_start, *telemetry_end; /* readings, for sonde_reading_json; NULL: none */
+    size_t telemetry_start_len, telemetry_end_len;
+    const sonde_usage *usage; /* NULL: not measured */
     const sonde_attr *tags;                  /* STRING values */
     size_t tag_count;
     const sonde_attr *attrs;
@@ -106,6 +120,12 @@ typedef struct sonde_record {
     size_t link_count;
     const sonde_run *process; /* never NULL */
 } sonde_record;
+
+/* A reading as one JSON object in the shape of sonde_capture_json, handed to put. EBADDATA,
+   ENOMEM: put is not called. */
+SONDE_API sonde_status sonde_reading_json(const void *reading, size_t len,
+                                          void (*put)(void *user, const char *text, size_t len),
+                                          void *user);
 
 typedef struct sonde_reader_stats {
     uint64_t files;

@@ -33,15 +33,25 @@ typedef struct sonde_options {
     int durable;                /* not 0: fdatasync after each pass of the drain */
     int join;                   /* not 0 (default): join the session named by $SONDE_SESSION */
     uint64_t segment_bytes_max; /* shared memory for all threads together */
-    uint64_t reserved[4];
+    int telemetry_start;        /* sonde_measure at the start of every task; off */
+    int telemetry_end;          /* and at its end; off */
+    unsigned telemetry_types;   /* SONDE_CAPTURE_* bits of these readings; all */
+    unsigned reserved_types;
+    uint64_t telemetry_max_age_ns; /* tasks share a reading that is not older; 0 */
+    uint64_t sample_interval_ns;   /* CPU and memory of the process in between; 0: never */
+    uint64_t metrics_interval_ns;  /* metrics into the journal; 0: at the end only */
+    double
+        overhead_limit; /* share of one core that readings may cost before less is read; 0: any */
+    int journal_only;   /* not 0, or SONDE_JOURNAL_ONLY=1: no CSV log, no JSON summary */
+    uint64_t reserved[3];
 } sonde_options;
 
 #define SONDE_OPTIONS_DEFAULT                                                                     \
     {                                                                                             \
         sizeof(sonde_options), NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, NULL, NULL, 0, 50000000u, \
-            100000000u, 0, 1, 32u << 20,                                                          \
+            100000000u, 0, 1, 32u << 20, 0, 0, 63u, 0, 0, 1000000000u, 1000000000u, 0.01, 0,      \
         {                                                                                         \
-            0, 0, 0, 0                                                                            \
+            0, 0, 0                                                                               \
         }                                                                                         \
     }
 

@@ -60,6 +60,12 @@ SONDE_API sonde_status sonde_settings_text(const sonde_settings *settings, const
 SONDE_API sonde_status sonde_settings_list(const sonde_settings *settings, const char *key,
                                            size_t index, const char **out);
 
+/* One field of the index-th block of a list of blocks ("attributes.table", 0, "name"), as text.
+   EINVAL: no such key or field; EABSENT: beyond the last block; EOFF: the block does not have it.
+ */
+SONDE_API sonde_status sonde_settings_item(const sonde_settings *settings, const char *key,
+                                           size_t index, const char *field, const char **out);
+
 /* The effective settings as YAML with comments that explain each key, NUL-terminated; the caller
    frees it with free(). This is also the template of a new file. */
 SONDE_API sonde_status sonde_settings_to_yaml(const sonde_settings *settings, char **out);

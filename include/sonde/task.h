@@ -6,6 +6,7 @@
 #define SONDE_TASK_H
 
 #include "sonde/attr.h"
+#include "sonde/lane_abi.h"
 #include "sonde/name.h"
 #include "sonde/status.h"
 
@@ -39,13 +40,6 @@ typedef struct sonde_context {
     uint64_t trace_lo;
     uint64_t span;
 } sonde_context;
-
-/* The first bytes of a lane are ABI: the inline check below reads them. */
-typedef struct sonde_lane {
-    uint32_t state;
-} sonde_lane;
-enum { SONDE_LANE_ASK = 0, SONDE_LANE_OFF = 1, SONDE_LANE_ON = 2, SONDE_LANE_PAUSED = 3 };
-extern __attribute__((tls_model("initial-exec"))) SONDE_API __thread sonde_lane *sonde__lane;
 
 SONDE_API sonde_task sonde_task_begin_on(sonde_name *activity);
 SONDE_API sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent);

@@ -163,6 +163,7 @@ static void begin_reading(sonde_capture *capture, uint64_t now_ns)
         out->table[i].status = SONDE_EOFF;
     }
     out->thread.known = false;
+    out->peak_rss_bytes = 0;
     out->gpu_count = 0;
     out->gpu_status = SONDE_EOFF;
     out->window_ns = host->window_ns;

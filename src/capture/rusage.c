@@ -19,6 +19,7 @@ static sonde_status rusage_read(sonde__host *host, void *state, sonde_telemetry 
     if (getrusage(RUSAGE_SELF, &process) != 0)
         return sonde__status_of_errno(errno);
     sonde__set_process_cpu(host, out, seconds_of(process.ru_utime), seconds_of(process.ru_stime));
+    out->peak_rss_bytes = (uint64_t)process.ru_maxrss * 1024;
     if (getrusage(RUSAGE_THREAD, &thread) != 0)
         return SONDE_OK;
     out->thread = (sonde__thread_usage){

@@ -3,6 +3,7 @@
 #ifndef SONDE_CAPTURE_TELEMETRY_H
 #define SONDE_CAPTURE_TELEMETRY_H
 
+#include "base/json_write.h"
 #include "sonde/capture.h"
 
 #include <stdbool.h>
@@ -50,6 +51,7 @@ struct sonde_telemetry {
     const char *cmd_line; /* arguments, each ended by NUL */
     size_t cmd_line_count;
     sonde__thread_usage thread;
+    uint64_t peak_rss_bytes; /* largest the process ever had; 0: not known */
     const struct sonde__gpu *gpu; /* belongs to the source */
     size_t gpu_count;
     sonde_status gpu_status; /* why there is no GPU */
@@ -74,6 +76,9 @@ void sonde__set_reason(sonde_telemetry *t, sonde_field first, sonde_field last,
 /* Appends a row with every column absent. NULL beyond SONDE__ROWS_MAX or without memory, which
    rows->status then tells; allocates only while the table grows beyond what it has held before. */
 sonde__row *sonde__rows_add(sonde__rows *rows, const char *name);
+
+/* A reading as one JSON object, wherever the writer is. */
+void sonde__telemetry_json(const sonde_telemetry *t, sonde__json *json);
 
 /* Rounded to one decimal as Python's round does for such values: what psutil reports. */
 double sonde__percent(double part, double whole);

@@ -253,16 +253,21 @@ static void write_own(sonde__json *json, const sonde_telemetry *t)
     sonde__json_end_object(json);
 }
 
+void sonde__telemetry_json(const sonde_telemetry *t, sonde__json *json)
+{
+    sonde__json_begin_object(json);
+    write_sections(json, t, 0, SONDE_SECTION_CGROUP);
+    sonde__gpu_write_section(json, t);
+    write_own(json, t);
+    sonde__json_end_object(json);
+}
+
 sonde_status sonde_capture_json(sonde_capture *capture, const char **text, size_t *len)
 {
     sonde__json json;
     sonde__buf_clear(&capture->json);
     sonde__json_init(&json, &capture->json);
-    sonde__json_begin_object(&json);
-    write_sections(&json, &capture->telemetry, 0, SONDE_SECTION_CGROUP);
-    sonde__gpu_write_section(&json, &capture->telemetry);
-    write_own(&json, &capture->telemetry);
-    sonde__json_end_object(&json);
+    sonde__telemetry_json(&capture->telemetry, &json);
     sonde__buf_char(&capture->json, '\0');
     if (capture->json.status != SONDE_OK)
         return capture->json.status;

@@ -125,7 +125,7 @@ bool sonde__decoder_next(sonde__decoder *decoder, sonde__entry *out)
 {
     if (decoder->left == 0 || decoder->end - decoder->at < 2)
         return false;
-    *out = (sonde__entry){0};
+    *out = (sonde__entry){.attrs = decoder->at}; /* none, but never NULL */
     unsigned first = *decoder->at++;
     out->kind = first & KIND_MASK;
     out->flags = *decoder->at++;
@@ -141,6 +141,7 @@ bool sonde__decoder_next(sonde__decoder *decoder, sonde__entry *out)
     case SONDE__KIND_SUBMIT:
     case SONDE__KIND_ATTRS:
     case SONDE__KIND_OPEN:
+    case SONDE__KIND_TELEMETRY:
         good = get_task(decoder, out);
         break;
     case SONDE__KIND_RUN_BEGIN:
@@ -155,7 +156,7 @@ bool sonde__decoder_next(sonde__decoder *decoder, sonde__entry *out)
         decoder->left = 0;
         return false;
     }
-    if (out->kind >= SONDE__KIND_OPEN)
+    if (out->kind >= SONDE__KIND_OPEN && out->kind != SONDE__KIND_TELEMETRY)
         out->count = 0;
     decoder->seq += out->count;
     decoder->left--;

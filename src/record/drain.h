@@ -5,8 +5,10 @@
 #define SONDE_RECORD_DRAIN_H
 
 #include "base/ticks.h"
+#include "record/drain_tick.h"
 #include "record/frame.h"
 #include "record/journal.h"
+#include "record/observer.h"
 #include "record/segment.h"
 #include "sonde/reader.h"
 #include "sonde/task.h"
@@ -19,11 +21,13 @@
 typedef struct sonde__cursor {
     uint64_t tail;
     uint64_t seq;
+    uint64_t counted; /* records before this number have been seen */
     bool damaged; /* a record was not valid: nothing more is read from this lane */
 } sonde__cursor;
 
 /* One source of records and where they go. */
-typedef struct sonde__pump {
+typedef struct sonde__pump sonde__pump;
+struct sonde__pump {
     uint8_t *base; /* the segment, or a copy of it */
     uint64_t size;
     sonde__journal *journal;
@@ -31,12 +35,15 @@ typedef struct sonde__pump {
     sonde__rate rate;
     bool durable;                 /* tails follow after fdatasync only */
     void (*moved)(uint32_t lane); /* a lane has room again; may be NULL */
+    /* a record passes, the first time only; may be NULL */
+    void (*seen)(const sonde__pump *pump, const sonde__names_view *names,
+                 const sonde__ring_record *record, const uint8_t *attrs);
     uint64_t frame_lost;          /* in the frame being built */
     sonde__cursor cursors[SONDE__LANES_LIMIT + 1];
     uint64_t records; /* numbers written, losses included */
     uint64_t lost;
     uint64_t open;
-} sonde__pump;
+};
 
 /* pump is zero, or was initialised before: its buffers are kept then. */
 sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
@@ -71,8 +78,11 @@ typedef struct sonde__drain {
     pthread_t thread;
     bool running;
     sonde__pump pump;
+    sonde__tick tick;
     sonde__journal journal;
     uint64_t interval_ns;
+    const sonde__observer *observer; /* NULL: nobody follows */
+    void *observed;
     _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */
     /* requests and answers, under lock */
     pthread_mutex_t lock;

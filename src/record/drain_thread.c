@@ -4,22 +4,20 @@
    signal (SIGXFSZ) or delay a thread of the host. */
 #include "base/clock.h"
 #include "record/drain.h"
+#include "record/library_thread.h"
 #include "record/recorder.h"
+#include "record/task_metrics.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { STACK_BYTES = 128 << 10 };
 
 void sonde__drain_wake(sonde__drain *drain)
 {
@@ -96,6 +94,9 @@ static bool turn(sonde__drain *drain, bool *moved)
     sonde_status status = sonde__pump_pass(&drain->pump, moved);
     if (status == SONDE_OK && durable)
         status = sonde__journal_sync(&drain->journal);
+    const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
+    if (status == SONDE_OK)
+        sonde__tick_run(&drain->tick, &drain->journal, header->session, header->run, stop);
     if (status == SONDE_OK && stop)
         status = finish(drain);
     publish_counts(drain);
@@ -132,38 +133,39 @@ static bool more_comes(const sonde__drain *drain)
     return false;
 }
 
+/* Lets the observer work until a lane, a flush or a close wants the drain. True: it has more. */
+static bool observe(sonde__drain *drain, bool moved)
+{
+    bool more;
+    do
+        more = drain->observer->pass(drain->observed, moved);
+    while (more && atomic_load_explicit(&drain->wake, memory_order_relaxed) == 0);
+    return more;
+}
+
 static void *drain_main(void *argument)
 {
     sonde__drain *drain = argument;
-    prctl(PR_SET_NAME, "sonde-drain", 0, 0, 0);
+    sonde__lane_of_library();
+    if (drain->observer)
+        drain->observed = drain->observer->open(drain->journal.path);
     for (;;) {
         bool moved = false;
         atomic_store(&drain->wake, 0);
-        if (turn(drain, &moved))
+        if (turn(drain, &moved)) {
+            if (drain->observed)
+                drain->observer->close(drain->observed);
             return NULL;
+        }
+        if (drain->observed)
+            moved |= observe(drain, moved);
         if (atomic_load_explicit(&drain->last_error, memory_order_relaxed) != SONDE_OK) {
             atomic_store(&drain->wake, 0); /* rings that are full keep asking: no busy loop */
             sleep_until_woken(drain, SONDE__RETRY_NS);
         } else if (!moved || !more_comes(drain)) {
-            sleep_until_woken(drain, drain->interval_ns);
+            sleep_until_woken(drain, sonde__tick_wait_ns(&drain->tick, drain->interval_ns));
         }
     }
-}
-
-static sonde_status start_thread(sonde__drain *drain)
-{
-    pthread_attr_t attr;
-    if (pthread_attr_init(&attr) != 0)
-        return SONDE_ENOMEM;
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&drain->thread, &attr, drain_main, drain);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return error == 0 ? SONDE_OK : SONDE_ENOMEM;
 }
 
 sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bool durable)
@@ -173,6 +175,7 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
     if (status != SONDE_OK)
         return status;
     drain->pump.moved = wake_lane;
+    drain->pump.seen = sonde__task_metrics_seen;
     drain->pump.durable = durable;
     pthread_mutex_init(&drain->lock, NULL);
     pthread_condattr_t attr;
@@ -181,12 +184,13 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
     pthread_cond_init(&drain->changed, &attr);
     pthread_condattr_destroy(&attr);
     drain->stop = drain->stopped = false;
+    drain->observed = NULL;
     drain->flush_wanted = drain->flush_done = 0;
     drain->flush_durable = false;
     drain->finish_status = SONDE_OK;
     atomic_store(&drain->wake, 0);
     publish_counts(drain);
-    status = start_thread(drain);
+    status = sonde__library_thread(&drain->thread, "sonde-drain", drain_main, drain);
     if (status != SONDE_OK)
         sonde__pump_free(&drain->pump);
     drain->running = status == SONDE_OK;
@@ -206,6 +210,7 @@ sonde_status sonde__drain_stop(sonde__drain *drain, const sonde__run_end *end, u
     pthread_join(drain->thread, NULL);
     drain->running = false;
     sonde__pump_free(&drain->pump);
+    sonde__tick_free(&drain->tick);
     return drain->finish_status;
 }
 

@@ -19,8 +19,13 @@ enum { SONDE__SLOT_BITS = 7, SONDE__LANE_BITS = 10 };
 #define SONDE__NUMBER_MASK (((uint64_t)1 << 47) - 1)
 
 typedef struct sonde__lane_local {
-    uint32_t state; /* sonde_lane: the ABI part */
-    uint32_t busy;  /* a call is inside; read together with state */
+    union {
+        struct {
+            uint32_t state;
+            uint32_t busy; /* a call is inside; read together with state */
+        };
+        sonde_lane abi; /* with the thread's metric cells */
+    };
     uint64_t run;
     uint16_t index;      /* of the lane in the segment */
     uint16_t top;        /* innermost open task, SONDE__NO_SLOT: none */

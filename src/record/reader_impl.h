@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "record/decode.h"
 #include "record/frame_scan.h"
+#include "record/readings.h"
 #include "sonde/reader.h"
 
 #include <stdbool.h>
@@ -83,6 +84,7 @@ typedef struct sonde__builder {
     sonde__held *held[SONDE__HELD_BUCKETS];
     size_t held_count;
     sonde__held *used; /* belong to the record that was given out */
+    sonde__readings readings;
 } sonde__builder;
 
 /* Ids of tasks that some frame lists as open; ended when a record of their end was seen. */

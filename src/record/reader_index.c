@@ -117,6 +117,8 @@ static void index_frame(void *user, const sonde__frame_header *header, const uin
     }
     if (header->session != reader->session)
         return;
+    if (header->type == SONDE__FRAME_METRICS)
+        return; /* not records */
     if (header->version != SONDE__FRAME_VERSION || header->type != SONDE__FRAME_RECORDS) {
         reader->stats.refused++;
         return;

@@ -216,12 +216,6 @@ static void place_number(sonde_record *out, const sonde__decoded_attr *attr, uin
     case SONDE__SYS_SUBMITTED:
         out->submitted_wall_ns = attr->type == SONDE__TYPE_TICKS ? wall_ns : attr->attr.value.u;
         break;
-    case SONDE__SYS_TELEMETRY_START:
-        out->telemetry_start = attr->attr.value.u;
-        break;
-    case SONDE__SYS_TELEMETRY_END:
-        out->telemetry_end = attr->attr.value.u;
-        break;
     default:
         break;
     }
@@ -231,6 +225,8 @@ static void place_number(sonde_record *out, const sonde__decoded_attr *attr, uin
 static void place(sonde__builder *builder, sonde_record *out, const sonde__decoded_attr *attr,
                   uint64_t wall_ns)
 {
+    if (sonde__readings_place(&builder->readings, out, attr))
+        return;
     const char **text;
     size_t *len;
     bool is_text = attr->type >= SONDE_ATTR_STRING && attr->type <= SONDE_ATTR_JSON;
@@ -365,6 +361,9 @@ bool sonde__builder_make(sonde_reader *reader, const sonde__stream *stream, sond
                 hold(builder, held);
         }
         return false;
+    case SONDE__KIND_TELEMETRY:
+        sonde__readings_keep(&builder->readings, &stream->decoder, entry);
+        return false;
     case SONDE__KIND_OPEN:
         if (sonde__open_ids_ended(&reader->open_ids, sonde__entry_id(&stream->decoder, entry)))
             return false;
@@ -409,6 +408,7 @@ bool sonde__builder_leftover(sonde_reader *reader, sonde_record *out)
 
 void sonde__builder_free(sonde__builder *builder)
 {
+    sonde__readings_free(&builder->readings);
     for (size_t i = 0; i < SONDE__HELD_BUCKETS; i++)
         free_held(builder->held[i]);
     free_held(builder->used);

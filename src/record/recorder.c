@@ -4,7 +4,11 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
+#include "record/metric_cells.h"
+#include "record/metric_registry.h"
+#include "record/metric_store.h"
 #include "record/names.h"
+#include "record/reading.h"
 #include "sonde/reader.h"
 
 #include <errno.h>
@@ -15,6 +19,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* Handle 0 is the shared one, handle 1 has the metric cells of the library's own thread. */
+enum { LIBRARY_HANDLE = 1, FIRST_HANDLE = 2 };
 
 /* What a thread has before its first record, and in processes that do not record. */
 static sonde__lane_local null_lane = {.state = SONDE_LANE_ASK};
@@ -142,7 +149,7 @@ static sonde__lane_local *pick_handle(sonde__region *region)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__lane_local *unbound = NULL;
-    for (uint32_t i = 1; i < recorder->handles_used; i++) {
+    for (uint32_t i = FIRST_HANDLE; i < recorder->handles_used; i++) {
         sonde__lane_local *lane = &region->lanes[i];
         if (!lane->owned && lane->bound)
             return lane;
@@ -166,6 +173,13 @@ static bool bind_handle(sonde__lane_local *lane)
     return true;
 }
 
+static void own_handle(sonde__lane_local *lane)
+{
+    lane->owned = true;
+    sonde__lane = (sonde_lane *)(void *)lane;
+    pthread_setspecific(lane_key, lane);
+}
+
 /* With the lock: a lane for the calling thread. NULL: there are no more. */
 static sonde__lane_local *claim(sonde__region *region)
 {
@@ -177,9 +191,7 @@ static sonde__lane_local *claim(sonde__region *region)
         lane = pick_handle(region);
         if (!lane || (!lane->bound && !bind_handle(lane)))
             return NULL;
-        lane->owned = true;
-        sonde__lane = (sonde_lane *)(void *)lane;
-        pthread_setspecific(lane_key, lane);
+        own_handle(lane);
         atomic_store_explicit(&lane->header->thread, (uint32_t)gettid(), memory_order_relaxed);
     }
     __atomic_store_n(&lane->state, state_to_be(), __ATOMIC_RELEASE);
@@ -211,6 +223,62 @@ static sonde__lane_local *lock_shared(bool try_only)
 void sonde__lane_leave_shared(sonde__lane_local *lane)
 {
     __atomic_store_n(&lane->busy, 0, __ATOMIC_RELEASE);
+}
+
+uint32_t sonde__lane_handle(const sonde__lane_local *lane)
+{
+    return (uint32_t)(lane - region_now()->lanes);
+}
+
+bool sonde__recorder_watch_fork(void)
+{
+    sonde__recorder *recorder = &sonde__the_recorder;
+    if (region_now())
+        return true;
+    sonde__region *made = new_region();
+    sonde__region *none = NULL;
+    if (made && !atomic_compare_exchange_strong(&recorder->region, &none, made))
+        munmap(made, sizeof *made);
+    return region_now() != NULL;
+}
+
+sonde__lane_local *sonde__lane_claim_handle(void)
+{
+    sonde__recorder *recorder = &sonde__the_recorder;
+    sonde__region *region = region_now();
+    sonde__lane_local *lane = sonde__lane_mine();
+    if (in_region(region, lane))
+        return lane;
+    if (!region || pthread_mutex_trylock(&recorder->lock) != 0)
+        return NULL;
+    sonde__recorder_prepare();
+    if (recorder->handles_used == 0)
+        recorder->handles_used = FIRST_HANDLE;
+    lane = pick_handle(region);
+    if (lane)
+        own_handle(lane);
+    if (lane && !lane->bound)
+        __atomic_store_n(&lane->state, __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED),
+                         __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&recorder->lock);
+    return lane;
+}
+
+void sonde__lane_of_library(void)
+{
+    sonde__lane = (sonde_lane *)(void *)&region_now()->lanes[LIBRARY_HANDLE];
+}
+
+sonde_status sonde__recorder_drain_now(uint64_t timeout_ns)
+{
+    sonde__recorder *recorder = &sonde__the_recorder;
+    sonde__recorder_check_fork();
+    pthread_mutex_lock(&recorder->control);
+    sonde_status status = SONDE_EOFF;
+    if (recorder->session.open && !recorder->session.disabled)
+        status = sonde__drain_flush(&recorder->drain, false, timeout_ns);
+    pthread_mutex_unlock(&recorder->control);
+    return status;
 }
 
 /* Recording is paused, and a task that was begun before ends. */
@@ -290,15 +358,11 @@ static void fill_header(const sonde_session *session)
 sonde_status sonde__recorder_start(const sonde_session *session)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
-    if (!region_now()) {
-        sonde__region *made = new_region();
-        if (!made)
-            return SONDE_ENOMEM;
-        atomic_store(&recorder->region, made);
-    }
+    if (!sonde__recorder_watch_fork())
+        return SONDE_ENOMEM;
     sonde__region *region = region_now();
     if (recorder->handles_used == 0)
-        recorder->handles_used = 1; /* the shared one */
+        recorder->handles_used = FIRST_HANDLE;
     fill_header(session);
     atomic_store(&sonde__run, session->run);
     recorder->lanes_used = 0;
@@ -308,6 +372,7 @@ sonde_status sonde__recorder_start(const sonde_session *session)
         return SONDE_ELIMIT;
     recorder->full_wait_ns = session->options.full_wait_ns;
     recorder->drain.interval_ns = session->options.drain_interval_ns;
+    sonde__tick_init(&recorder->drain.tick, &session->options);
     sonde__names_attach(&recorder->segment);
     atomic_store_explicit(&sonde__segment_header_of(&recorder->segment)->ready, 1,
                           memory_order_release);
@@ -318,6 +383,8 @@ sonde_status sonde__recorder_start(const sonde_session *session)
         region->lanes[0].bound = false;
         return status;
     }
+    sonde__metric_store_publish(session->run);
+    sonde__reading_start(&session->options);
     set_states(SONDE_LANE_ON, SONDE_LANE_ASK);
     return SONDE_OK;
 }
@@ -345,6 +412,8 @@ void sonde__recorder_stop(const sonde__run_end *end, uint64_t wait_ns)
     bool quiet = lanes_quiet(region);
     sonde_status status = sonde__drain_stop(&recorder->drain, end, wait_ns);
     sonde__names_attach(NULL);
+    sonde__metric_store_withdraw();
+    sonde__reading_stop();
     sonde__journal_close(&recorder->drain.journal);
     for (uint32_t i = 0; i < recorder->handles_used; i++)
         region->lanes[i].bound = false;
@@ -381,6 +450,10 @@ static void start_anew(sonde__region *old)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__names_after_fork();
+    sonde__registry_after_fork();
+    sonde__metric_store_after_fork();
+    sonde__metric_cells_after_fork();
+    sonde__reading_after_fork();
     pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);

@@ -82,6 +82,22 @@ void sonde__recorder_stop(const sonde__run_end *end, uint64_t wait_ns);
 /* Notices that this is a forked child and makes the recorder usable again. Any thread, no lock. */
 void sonde__recorder_check_fork(void);
 
+/* The calling thread's handle, taken when it has none, with or without a session; for its metric
+   cells. NULL: there are no more, or the recorder is busy. Does not wait. */
+sonde__lane_local *sonde__lane_claim_handle(void);
+
+/* The handle's number, from 1. */
+uint32_t sonde__lane_handle(const sonde__lane_local *lane);
+
+/* Makes what tells a forked child that it is one, when nothing was recorded yet. False: no memory. */
+bool sonde__recorder_watch_fork(void);
+
+/* Lets the calling thread, one of the library's, count in cells of its own. */
+void sonde__lane_of_library(void);
+
+/* Waits until what was recorded before the call has passed the drain. EOFF: there is no session. */
+sonde_status sonde__recorder_drain_now(uint64_t timeout_ns);
+
 /* With the lock held: registers the thread key and the handlers, once. */
 void sonde__recorder_prepare(void);
 

@@ -25,7 +25,7 @@ static void note_frame(void *user, const sonde__frame_header *header, const uint
 {
     (void)offset;
     seen *s = user;
-    if (header->run != s->run)
+    if (header->run != s->run || header->type != SONDE__FRAME_RECORDS)
         return;
     if (header->lane <= SONDE__LANES_LIMIT) {
         uint64_t next = header->first_seq + header->count;

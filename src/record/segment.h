@@ -77,6 +77,7 @@ typedef enum sonde__kind {
     SONDE__KIND_OPEN = 5,   /* journal only, and those below: records without a number */
     SONDE__KIND_RUN_BEGIN = 6,
     SONDE__KIND_RUN_END = 7,
+    SONDE__KIND_TELEMETRY = 8, /* ring and journal: a reading, referred to by lane and number */
 } sonde__kind;
 
 /* flags of records and slots: status in bits 0-2 */
@@ -131,8 +132,12 @@ typedef enum sonde__sys {
     SONDE__SYS_EVENT = 10,    /* EVENT */
     SONDE__SYS_LINK = 11,     /* BYTES: trace and span, 24 bytes */
     SONDE__SYS_TRACE = 12,    /* BYTES: another trace than the workflow's, 16 bytes */
-    SONDE__SYS_TELEMETRY_START = 13, /* UINT: id of a telemetry record */
+    SONDE__SYS_TELEMETRY_START = 13, /* UINT: lane << 48 | seq of a telemetry record */
     SONDE__SYS_TELEMETRY_END = 14,
+    SONDE__SYS_TELEMETRY = 15,       /* BYTES: the reading of a telemetry record */
+    SONDE__SYS_USAGE = 16,           /* BYTES: sonde__usage, between start and end */
+    SONDE__SYS_POINT = 17,           /* BYTES: sonde__point at the start */
+    SONDE__SYS_TELEMETRY_INSIDE = 18, /* UINT: as 13; a reading on request */
 } sonde__sys;
 
 /* Types of system values beyond sonde_attr_type. */

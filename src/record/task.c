@@ -9,6 +9,8 @@
 
 #include "record/recorder.h"
 #include "record/task_impl.h"
+#include "record/task_metrics.h"
+#include "record/task_telemetry_hooks.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -69,7 +71,7 @@ static inline void clear_slot(sonde__slot *slot, uint64_t id)
     slot->id = id;
 }
 
-static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
+sonde_task sonde__task_begin_plain(sonde_name *activity)
 {
     uint32_t name = sonde__name_id(activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
@@ -97,16 +99,32 @@ static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
     return task;
 }
 
+/* The handle of a task that is counted and not recorded. */
+static inline bool is_unsampled(sonde_task task)
+{
+    return (task & SONDE__UNSAMPLED) != 0;
+}
+
+static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
+{
+    return sonde__task_metrics_sampled(activity) ? sonde__task_begin_plain(activity)
+                                                 : SONDE__UNSAMPLED | sonde__name_id(activity);
+}
+
 sonde_task sonde_task_begin_on(sonde_name *activity)
 {
-    uint32_t name = __atomic_load_n(&activity->id, __ATOMIC_RELAXED);
+    if (sonde__measuring_now())
+        return sonde_task_begin_measured(activity, sonde__measure_start());
+    uint64_t both; /* the name's number, and above it how it is sampled: not 0 is not usual */
+    __atomic_load((const uint64_t *)(const void *)&activity->id, &both, __ATOMIC_RELAXED);
+    uint32_t name = (uint32_t)both;
     sonde__lane_local *lane = sonde__lane_enter_fast();
     if (UNLIKELY(!lane))
         return begin_slow(activity);
     uint16_t top = lane->top;
     unsigned kind = SONDE__PARENT_NONE;
     uint64_t parent = 0;
-    bool usual = name != 0 && lane->free_count > 0;
+    bool usual = both - 1 < UINT32_MAX && lane->free_count > 0;
     if (top != SONDE__NO_SLOT) {
         const sonde__slot *below = &lane->slots[top];
         uint64_t state = state_of(below);
@@ -138,6 +156,8 @@ static void put_trace(sonde__lane_local *lane, sonde__slot *slot, sonde_context 
 
 sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent)
 {
+    sonde__reading before;
+    bool measured = sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
     uint32_t name = sonde__name_id(activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
     if (!lane)
@@ -153,15 +173,21 @@ sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent)
                      parent.span);
     }
     sonde__lane_leave(lane);
+    if (measured)
+        sonde__reading_at_start(task, &before);
     return task;
 }
 
 sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
 {
+    if (ticket->activity && ticket->self.span != 0)
+        sonde__task_metrics_started(ticket->activity);
     if (!ticket->activity || !sonde_enabled())
         return 0;
     if (ticket->self.span == 0)
         return sonde_task_begin_on(ticket->activity);
+    sonde__reading before;
+    bool measured = sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
     uint32_t name = sonde__name_id(ticket->activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
     if (!lane)
@@ -180,6 +206,8 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
                      ticket->parent ? SONDE__PARENT_SPAN : SONDE__PARENT_NONE, ticket->parent);
     }
     sonde__lane_leave(lane);
+    if (measured)
+        sonde__reading_at_start(task, &before);
     return task;
 }
 
@@ -317,13 +345,17 @@ static __attribute__((noinline)) void put_error(sonde__lane_local *lane, sonde__
                      len);
 }
 
-static __attribute__((noinline)) void end_any_slow(sonde_task task, sonde_task_status status,
-                                                   const char *error, size_t error_len)
+void sonde__task_end_at(sonde_task task, sonde_task_status status, const char *error,
+                        size_t error_len, uint64_t end_ticks)
 {
+    if (UNLIKELY(is_unsampled(task))) {
+        sonde__task_metrics_unsampled(task, status);
+        return;
+    }
     sonde__lane_local *lane = sonde__lane_enter(true);
     if (UNLIKELY(!lane))
         return;
-    uint64_t end = sonde__ticks_now(lane->tsc);
+    uint64_t end = end_ticks ? end_ticks : sonde__ticks_now(lane->tsc);
     sonde__ref ref = sonde__ref_of(task);
     uint16_t *top = sonde__lane_top(lane);
     unsigned bits = (unsigned)status & SONDE__STATUS_MASK;
@@ -340,9 +372,13 @@ static __attribute__((noinline)) void end_any_slow(sonde_task task, sonde_task_s
 void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *error,
                        size_t error_len)
 {
+    if (sonde__measuring_now()) {
+        sonde__task_end_measured(task, status, error, error_len, sonde__measure_end());
+        return;
+    }
     sonde__lane_local *lane = error ? NULL : sonde__lane_enter_fast();
     if (UNLIKELY(!lane)) {
-        end_any_slow(task, status, error, error_len);
+        sonde__task_end_at(task, status, error, error_len, 0);
         return;
     }
     uint64_t end = sonde__ticks_now(true);
@@ -357,5 +393,5 @@ void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *er
         return;
     }
     sonde__lane_leave_fast(lane);
-    end_any_slow(task, status, NULL, 0);
+    sonde__task_end_at(task, status, NULL, 0, 0);
 }

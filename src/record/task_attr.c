@@ -18,6 +18,8 @@ enum {
 
 sonde__lane_local *sonde__lane_of(const sonde__ref *ref)
 {
+    if (sonde__ref_unsampled(*ref))
+        return NULL;
     if (ref->lane > SONDE__LANES_LIMIT)
         return NULL;
     return atomic_load_explicit(&sonde__the_recorder.by_index[ref->lane], memory_order_acquire);
@@ -168,7 +170,7 @@ void sonde__task_attr(sonde__lane_local *lane, sonde__ref ref, unsigned group, u
     uint64_t span = open_span(lane, ref);
     if (span)
         spill_one(lane, 0, span, group, key, type, data, len);
-    else
+    else if (!sonde__ref_unsampled(ref))
         sonde__lane_count(&lane->header->stale);
 }
 

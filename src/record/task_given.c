@@ -4,6 +4,7 @@
 #include "base/ids.h"
 #include "record/recorder.h"
 #include "record/task_impl.h"
+#include "record/task_metrics.h"
 #include "sonde/reader.h"
 
 #include <string.h>
@@ -87,7 +88,7 @@ void sonde_task_set_status(sonde_task task, sonde_task_status status)
                                                       (meta & ~((uint64_t)0xff << 40)) | bits,
                                                       memory_order_relaxed, memory_order_relaxed)) {
         }
-    } else {
+    } else if (!sonde__ref_unsampled(ref)) {
         sonde__lane_count(&lane->header->stale);
     }
     sonde__lane_leave(lane);
@@ -124,6 +125,8 @@ sonde_ticket sonde_task_submit(sonde_name *activity)
         sonde__lane_drop(lane, SONDE_LOSS_FULL);
     }
     sonde__lane_leave(lane);
+    if (ticket.self.span != 0)
+        sonde__task_metrics_submitted(activity);
     return ticket;
 }
 

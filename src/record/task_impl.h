@@ -25,6 +25,12 @@ static inline sonde__ref sonde__ref_of(sonde_task task)
     };
 }
 
+/* A task that sampling left out: there is nothing to put values into. */
+static inline bool sonde__ref_unsampled(sonde__ref ref)
+{
+    return ref.number >> (63 - SONDE__SLOT_BITS - SONDE__LANE_BITS) != 0;
+}
+
 /* The lane a handle belongs to; NULL when the segment has none of that number. */
 sonde__lane_local *sonde__lane_of(const sonde__ref *ref);
 

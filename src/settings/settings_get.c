@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "settings/settings_items.h"
 #include "settings/settings_value.h"
 #include "sonde/settings.h"
+
+#include <string.h>
 
 /* The value of a key of this type; NULL when there is none. */
 static const sonde__value *find(const sonde_settings *settings, const char *key,
@@ -52,6 +55,23 @@ sonde_status sonde_settings_text(const sonde_settings *settings, const char *key
         return SONDE_EOFF;
     *out = sonde__schema_row(key)->choices[value->number];
     return SONDE_OK;
+}
+
+sonde_status sonde_settings_item(const sonde_settings *settings, const char *key, size_t index,
+                                 const char *field, const char **out)
+{
+    const sonde__value *value = find(settings, key, SONDE__SETTING_ITEMS);
+    for (size_t i = 0; value && sonde__item_names[i]; i++) {
+        if (strcmp(sonde__item_names[i], field) != 0)
+            continue;
+        if (index >= value->block_count)
+            return SONDE_EABSENT;
+        if (!value->blocks[index].field[i])
+            return SONDE_EOFF;
+        *out = value->blocks[index].field[i];
+        return SONDE_OK;
+    }
+    return SONDE_EINVAL;
 }
 
 sonde_status sonde_settings_list(const sonde_settings *settings, const char *key, size_t index,

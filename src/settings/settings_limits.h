@@ -12,6 +12,8 @@ enum {
     SONDE__SETTINGS_ROWS = 64,        /* rows of the schema: 64 values of 32 bytes in a handle */
     SONDE__SETTINGS_BLOCKS = 32,      /* names of Flowcept's other blocks: one pointer each */
     SONDE__SETTINGS_LIST = 64,        /* names in a list; paths: SONDE_PATHS_MAX */
+    SONDE__SETTINGS_ITEMS = 32,       /* blocks in a list of blocks */
+    SONDE__SETTINGS_ITEM_FIELDS = 6,  /* keys of such a block */
     SONDE__SETTINGS_SHOWN_BYTES = 48, /* of a value or key, in a message */
     SONDE__SETTINGS_NAME_BYTES = 160, /* of a file's name, in a message: its end */
 };

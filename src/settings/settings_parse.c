@@ -2,6 +2,7 @@
 /* From YAML events to values, guided by the schema. The handle is built aside and given out only
    when the whole text was good, so nothing is ever half-applied. */
 #include "settings/settings_events.h"
+#include "settings/settings_items.h"
 #include "settings/settings_schema.h"
 #include "settings/settings_value.h"
 #include "sonde/settings.h"
@@ -217,6 +218,8 @@ static sonde_status read_value(struct reader *reader, size_t index, const sonde_
     sonde__value_clear(value);
     if (sonde__schema_is_list(row) && event->kind == SONDE__EVENT_LIST)
         return read_list(reader, row, event->place, value);
+    if (row->type == SONDE__SETTING_ITEMS && event->kind == SONDE__EVENT_LIST)
+        return sonde__items_read(&reader->events, reader->complaints, row, value);
     if (event->kind == SONDE__EVENT_SCALAR &&
         sonde__value_parse(row, event->text, event->len, event->plain, value))
         return SONDE_OK;

@@ -52,6 +52,14 @@ static const char *const levels[] = {
         NULL,
 };
 
+/* in the order of sonde__item_fields */
+const char *const sonde__item_names[] = {
+    "name", "raw_key", "type", "default", "metric_order", "include_in_comprehensive", NULL,
+};
+_Static_assert(COUNT_OF(sonde__item_names) == SONDE__SETTINGS_ITEM_FIELDS + 1, "named limit");
+
+static const char *const compat_modes[] = {"upstream", NULL};
+static const char *const builders[] = {"legacy", "comprehensive", "time", "labeled", NULL};
 /* in the order of sonde_environment */
 static const char *const environments[] = {
 #define ENVIRONMENT_KEY(name, key) key,
@@ -125,6 +133,18 @@ const sonde__setting sonde__settings_rows[] = {
      1, 1000000000, "PyTorch: record every Nth epoch"},
     {"instrumentation.torch.register_workflow", BOOL, "true", NULL, 0, 0,
      "PyTorch: store the model as a workflow of its own"},
+    {"attributes.enabled", BOOL, "false", NULL, 0, 0,
+     "Count each finished workflow as a usage record"},
+    {"attributes.compat", SONDE__SETTING_CHOICE, SONDE__SETTING_NULLABLE, "~", compat_modes, 0, 0,
+     "Usage metrics as TAO's own code makes them, with its faults, or as they should be (~)"},
+    {"attributes.builders", SONDE__SETTING_NAMES, SONDE__SETTING_NULLABLE, "~", builders, 0, 0,
+     "Kinds of usage metrics; ~ for legacy, comprehensive and time"},
+    {"attributes.max_metrics", SONDE__SETTING_INT, 0, "1000000", NULL, 1, 100000000,
+     "How many usage metrics there may be; updates of more are only counted"},
+    {"attributes.builtin", BOOL, "true", NULL, 0, 0,
+     "Start from TAO's nine attributes; false: the table below is all there is"},
+    {"attributes.table", SONDE__SETTING_ITEMS, SONDE__SETTING_NULLABLE, "~", sonde__item_names,
+     0, 0, "Attributes of usage records to add, or to replace by name"},
 };
 /* clang-format on */
 
@@ -244,6 +264,13 @@ void sonde__schema_expected(const sonde__setting *row, sonde__buf *out)
         return;
     case SONDE__SETTING_PATHS:
         sonde__buf_printf(out, "a list of 1 to %d absolute paths", (int)SONDE_PATHS_MAX);
+        return;
+    case SONDE__SETTING_TEXT:
+        sonde__buf_printf(out, "a text of %ld to %ld bytes", row->min, row->max);
+        return;
+    case SONDE__SETTING_ITEMS:
+        sonde__buf_text(out, "~ or a list of blocks with ");
+        write_choices(row, false, out);
         return;
     }
 }

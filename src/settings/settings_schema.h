@@ -16,6 +16,8 @@ typedef enum sonde__setting_type {
     SONDE__SETTING_CHOICE, /* one of choices */
     SONDE__SETTING_NAMES,  /* a list of some of choices */
     SONDE__SETTING_PATHS,  /* a list of absolute paths */
+    SONDE__SETTING_TEXT,   /* of min to max bytes; in blocks of a list only */
+    SONDE__SETTING_ITEMS,  /* a list of blocks whose keys are choices: settings_items.h */
 } sonde__setting_type;
 
 enum {

@@ -4,6 +4,8 @@
    eight to some readers and ten to others. */
 #include "settings/settings_value.h"
 
+#include "settings/settings_items.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,8 @@ bool sonde__value_parse(const sonde__setting *row, const char *text, size_t len,
         good = plain && parse_int(row, text, len, &number);
     else if (row->type == SONDE__SETTING_CHOICE)
         good = parse_choice(row, text, len, &number);
+    else if (row->type == SONDE__SETTING_TEXT)
+        good = len >= (size_t)row->min && len <= (size_t)row->max;
     if (good)
         *out = (sonde__value){.null = row->type == SONDE__SETTING_NAMES, .number = number};
     return good;
@@ -112,6 +116,7 @@ void sonde__value_clear(sonde__value *value)
     for (size_t i = 0; i < value->count; i++)
         free(value->items[i]);
     free(value->items);
+    sonde__items_free(value);
     *value = (sonde__value){.null = true};
 }
 

@@ -12,11 +12,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A block of a list of blocks: its fields as text, owned; NULL: not given. */
+typedef struct sonde__item {
+    char *field[SONDE__SETTINGS_ITEM_FIELDS];
+} sonde__item;
+
 typedef struct sonde__value {
     bool null;
     long number;  /* BOOL: 0 or 1. INT. CHOICE: index in the row's choices */
     char **items; /* lists: owned, NULL-terminated; NULL while there are none */
     size_t count;
+    sonde__item *blocks; /* ITEMS: owned */
+    size_t block_count;
 } sonde__value;
 
 struct sonde_settings {

@@ -3,13 +3,20 @@
    what YAML would not take, or would fold, inside quotes. */
 #include "base/buf.h"
 #include "base/utf8.h"
+#include "settings/settings_items.h"
 #include "settings/settings_value.h"
 #include "sonde/settings.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { YAML_BYTES_MAX = 1 << 20, INDENT = 2, COMMENT_COLUMNS = 96, COMMENT_BYTES = 1024 };
+enum {
+    YAML_BYTES_MAX = 1 << 20,
+    INDENT = 2,
+    ITEM_INDENT = 4,
+    COMMENT_COLUMNS = 96,
+    COMMENT_BYTES = 1024
+};
 
 /* U+0080 to U+009F, the line breaks U+2028 and U+2029, U+FEFF, U+FFFE and U+FFFF: all of those
    that YAML wants escaped, in UTF-8. */
@@ -32,8 +39,7 @@ static unsigned code_point(const unsigned char *c, size_t size)
     return code;
 }
 
-/* A path: valid UTF-8, since it came out of a YAML text. */
-static void write_quoted(const char *text, sonde__buf *out)
+void sonde__yaml_quoted(const char *text, sonde__buf *out)
 {
     size_t len = strlen(text);
     sonde__buf_char(out, '"');
@@ -61,12 +67,14 @@ static void write_value(const sonde__setting *row, const sonde__value *value, so
         sonde__buf_printf(out, "%ld", value->number);
     else if (row->type == SONDE__SETTING_CHOICE)
         sonde__buf_text(out, row->choices[value->number]);
+    else if (row->type == SONDE__SETTING_ITEMS)
+        sonde__items_write(value, ITEM_INDENT, out);
     else {
         sonde__buf_char(out, '[');
         for (size_t i = 0; i < value->count; i++) {
             sonde__buf_text(out, i ? ", " : "");
             if (row->type == SONDE__SETTING_PATHS)
-                write_quoted(value->items[i], out);
+                sonde__yaml_quoted(value->items[i], out);
             else
                 sonde__buf_text(out, value->items[i]);
         }

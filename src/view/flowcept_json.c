@@ -9,6 +9,7 @@
 #include "base/ids.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
+#include "record/reading_json.h"
 
 #include <string.h>
 
@@ -179,6 +180,35 @@ static void links_key(sonde__json *json, const sonde_record *record)
     sonde__json_end_array(json);
 }
 
+static void telemetry_key(sonde__json *json, const char *key, const void *reading, size_t len)
+{
+    if (!reading)
+        return;
+    sonde__json_key(json, key);
+    sonde__reading_json(reading, len, json);
+}
+
+static void double_key(sonde__json *json, const char *key, double value)
+{
+    sonde__json_key(json, key);
+    sonde__json_double(json, value);
+}
+
+static void usage_key(sonde__json *json, const sonde_usage *usage)
+{
+    if (!usage)
+        return;
+    sonde__json_key(json, "usage");
+    sonde__json_begin_object(json);
+    double_key(json, "samples", usage->samples);
+    double_key(json, "cpu_seconds", usage->cpu_seconds);
+    double_key(json, "cpu_percent_max", usage->cpu_percent_max);
+    double_key(json, "rss_bytes_max", usage->rss_bytes_max);
+    double_key(json, "rss_bytes_mean", usage->rss_bytes_mean);
+    double_key(json, "rss_byte_seconds", usage->rss_byte_seconds);
+    sonde__json_end_object(json);
+}
+
 /* What Flowcept has no key for. */
 static void sonde_key(sonde__json *json, const sonde_record *record)
 {
@@ -206,6 +236,7 @@ static void sonde_key(sonde__json *json, const sonde_record *record)
         sonde__json_key(json, "layer");
         sonde__json_int(json, record->layer);
     }
+    usage_key(json, record->usage);
     events_key(json, record);
     links_key(json, record);
     sonde__json_end_object(json);
@@ -228,10 +259,13 @@ static void task(sonde__json *json, const sonde_record *record)
     hex_key(json, "task_id", record->id);
     if (record->parent)
         hex_key(json, "parent_task_id", record->parent);
+    telemetry_key(json, "telemetry_at_start", record->telemetry_start, record->telemetry_start_len);
     sonde__json_key(json, "status");
     sonde__json_string(json, sonde_task_status_name(record->status));
     slice_key(json, "stderr", record->error, record->error_len);
     time_key(json, "ended_at", record->end_wall_ns);
+    telemetry_key(json, "telemetry_at_end", record->telemetry_end, record->telemetry_end_len);
+    sonde__reading_summary(record, json);
     group_key(json, "generated", record->attrs, record->attr_count, SONDE_GENERATED, false);
     sonde__json_key(json, "type");
     sonde__json_string(json, "task");

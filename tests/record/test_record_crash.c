@@ -113,6 +113,7 @@ static void aborted(void **state)
 static void forked_child_killed(void **state)
 {
     (void)state;
+    skip_under_tsan();
     rounds_of("SIGKILL of a forked child", soak(4, 50), SIGKILL, true);
 }
 

@@ -92,7 +92,8 @@ static void sweep(const char *what, int error, bool sync, int length)
     }
     fault.first = 0;
     print_message("%s: %d points\n", what, points);
-    assert_true(points > 3);
+    assert_true(points >=
+                (sync ? 1 : 4)); /* how often it syncs depends on how busy the machine is */
 }
 
 static void write_errors(void **state)
@@ -352,7 +353,7 @@ static void killed_at_each_call(void **state)
 {
     (void)state;
     assert_true(kill_sweep("pwritev", false) > 2);
-    assert_true(kill_sweep("fdatasync", true) > 1);
+    assert_true(kill_sweep("fdatasync", true) >= 1);
     kill_sweep("unlink", false);
     kill_sweep("fallocate", false);
     kill_sweep("flock", false);

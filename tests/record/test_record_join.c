@@ -112,6 +112,7 @@ static int by_value(const void *a, const void *b)
 static void ids_are_unique_across_processes(void **state)
 {
     (void)state;
+    skip_under_tsan();
     char *dir = make_folder();
     sonde_session *session = open_in(dir, "ids");
     pid_t pids[ID_PROCESSES];
@@ -156,6 +157,7 @@ static void ids_are_unique_across_processes(void **state)
 static void a_forked_child_hangs_on_its_parents_task(void **state)
 {
     (void)state;
+    skip_under_tsan();
     char *dir = make_folder();
     sonde_session *session = open_in(dir, "fork");
     sonde_task outer = sonde_task_begin(SONDE_NAME("outer"));

@@ -63,7 +63,9 @@ int __wrap_asprintf(char **out, const char *format, ...)
 static const char text[] = "mq: {a: [b, 'c', \"d\"]}\n"
                            "telemetry_capture:\n  gpu: [used, power]\n  level: light\n"
                            "  disk_paths: [/, /home]\n"
-                           "instrumentation:\n  torch:\n    what: ~\n";
+                           "instrumentation:\n  torch:\n    what: ~\n"
+                           "attributes:\n  builders: [time]\n  table:\n"
+                           "    - {name: a, type: list, default: [x, y]}\n    - {name: b}\n";
 
 static sonde_status parse_text(sonde_settings **out, sonde_settings_error *error)
 {

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record/drain_tick.h"
+
+#include "base/clock.h"
+#include "record/reading.h"
+
+#include <time.h>
+
+void sonde__tick_init(sonde__tick *tick, const sonde_options *options)
+{
+    uint64_t now = sonde__clock_monotonic_ns();
+    *tick = (sonde__tick){
+        .sample_interval_ns = options->sample_interval_ns,
+        .metrics_interval_ns = options->metrics_interval_ns,
+        .sample_due_ns = now,
+        .metrics_due_ns = now + options->metrics_interval_ns,
+    };
+}
+
+void sonde__tick_free(sonde__tick *tick)
+{
+    sonde__metric_writer_free(&tick->metrics);
+}
+
+/* True when it is time; the next time is one interval later, without catching up. */
+static bool is_due(uint64_t *due_ns, uint64_t interval_ns, uint64_t now_ns)
+{
+    if (interval_ns == 0 || now_ns < *due_ns)
+        return false;
+    *due_ns += interval_ns;
+    if (*due_ns <= now_ns)
+        *due_ns = now_ns + interval_ns;
+    return true;
+}
+
+static void note_own_cpu(void)
+{
+    struct timespec cpu;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
+        sonde__reading_note_cpu((uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
+}
+
+void sonde__tick_run(sonde__tick *tick, sonde__journal *journal, uint64_t session, uint64_t run,
+                     bool last)
+{
+    uint64_t now = sonde__clock_monotonic_ns();
+    if (is_due(&tick->sample_due_ns, tick->sample_interval_ns, now)) {
+        sonde__reading_sample();
+        note_own_cpu();
+    }
+    if (is_due(&tick->metrics_due_ns, tick->metrics_interval_ns, now) || last) {
+        note_own_cpu();
+        sonde__metric_frames_write(&tick->metrics, journal, session, run, last);
+    }
+}
+
+static uint64_t until(uint64_t due_ns, uint64_t interval_ns, uint64_t now_ns, uint64_t most_ns)
+{
+    if (interval_ns == 0)
+        return most_ns;
+    uint64_t left = due_ns > now_ns ? due_ns - now_ns : 1;
+    return left < most_ns ? left : most_ns;
+}
+
+uint64_t sonde__tick_wait_ns(const sonde__tick *tick, uint64_t most_ns)
+{
+    uint64_t now = sonde__clock_monotonic_ns();
+    most_ns = until(tick->sample_due_ns, tick->sample_interval_ns, now, most_ns);
+    return until(tick->metrics_due_ns, tick->metrics_interval_ns, now, most_ns);
+}

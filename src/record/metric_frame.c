@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Behind the frame's header, for each series: kind, overflow, name, labels, then a counter's value
+   as varint, a gauge's 8 bytes, or a histogram: sum, min, max (8 bytes each), zero, negative,
+   under, over, unplaced, octaves; each octave its exponent, the number of buckets that are not 0,
+   and those (1 byte and a varint). Texts have their length before them and a NUL behind. */
+#include "record/metric_frame.h"
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/varint.h"
+#include "record/metric_limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAME_SOFT_MAX = 512 << 10, BUF_LIMIT = SONDE__FRAME_BYTES_MAX };
+
+static void put_varint(sonde__buf *buf, uint64_t value)
+{
+    uint8_t bytes[SONDE__VARINT_MAX];
+    sonde__buf_append(buf, bytes, (size_t)(sonde__varint_put(bytes, value) - bytes));
+}
+
+static void put_double(sonde__buf *buf, double value)
+{
+    sonde__buf_append(buf, &value, sizeof value);
+}
+
+static void put_text(sonde__buf *buf, const char *text)
+{
+    size_t len = strlen(text);
+    put_varint(buf, len);
+    sonde__buf_append(buf, text, len + 1);
+}
+
+static void put_octave(sonde__buf *buf, const sonde_octave *octave)
+{
+    unsigned used = 0;
+    for (unsigned i = 0; i < SONDE_OCTAVE_BUCKETS; i++)
+        used += octave->bucket[i] != 0;
+    put_varint(buf, sonde__zigzag(octave->exponent));
+    put_varint(buf, used);
+    for (unsigned i = 0; i < SONDE_OCTAVE_BUCKETS; i++)
+        if (octave->bucket[i]) {
+            sonde__buf_char(buf, (char)i);
+            put_varint(buf, octave->bucket[i]);
+        }
+}
+
+static void put_histogram(sonde__buf *buf, const sonde_distribution *d)
+{
+    put_double(buf, d->sum);
+    put_double(buf, d->min);
+    put_double(buf, d->max);
+    put_varint(buf, d->zero);
+    put_varint(buf, d->negative);
+    put_varint(buf, d->under);
+    put_varint(buf, d->over);
+    put_varint(buf, d->unplaced);
+    put_varint(buf, d->octave_count);
+    for (size_t i = 0; i < d->octave_count; i++)
+        put_octave(buf, &d->octaves[i]);
+}
+
+static void put_metric(sonde__buf *buf, const sonde_metric *metric)
+{
+    sonde__buf_char(buf, (char)metric->kind);
+    sonde__buf_char(buf, (char)(metric->overflow != 0));
+    put_text(buf, metric->name);
+    put_varint(buf, metric->label_count);
+    for (size_t i = 0; i < metric->label_count; i++) {
+        put_text(buf, metric->labels[i].key);
+        put_text(buf, metric->labels[i].value);
+    }
+    if (metric->kind == SONDE_METRIC_COUNTER)
+        put_varint(buf, metric->counter);
+    else if (metric->kind == SONDE_METRIC_GAUGE)
+        put_double(buf, metric->gauge);
+    else
+        put_histogram(buf, metric->histogram);
+}
+
+/* What tells that a series has changed. */
+static uint64_t mark_of(const sonde_metric *metric)
+{
+    uint64_t bits = metric->counter;
+    if (metric->kind == SONDE_METRIC_GAUGE)
+        memcpy(&bits, &metric->gauge, sizeof bits);
+    else if (metric->kind == SONDE_METRIC_HISTOGRAM)
+        bits = metric->histogram->count;
+    return bits;
+}
+
+static sonde_status write_frame(sonde__metric_writer *writer, sonde__journal *journal,
+                                sonde__frame_header *header)
+{
+    if (writer->buf.status != SONDE_OK)
+        return writer->buf.status;
+    header->length = (uint32_t)(sizeof *header + writer->buf.len);
+    size_t skip = offsetof(sonde__frame_header, crc) + sizeof header->crc;
+    uint32_t crc = sonde__crc32c(0, (const uint8_t *)header + skip, sizeof *header - skip);
+    header->crc = sonde__crc32c(crc, writer->buf.data, writer->buf.len);
+    struct iovec pieces[2] = {{header, sizeof *header}, {writer->buf.data, writer->buf.len}};
+    return sonde__journal_write(journal, pieces, 2, header->length);
+}
+
+static sonde__frame_header begin_frame(uint64_t session, uint64_t run)
+{
+    uint64_t mono = sonde__clock_monotonic_ns();
+    return (sonde__frame_header){
+        .magic = SONDE__FRAME_MAGIC,
+        .version = SONDE__FRAME_VERSION,
+        .type = SONDE__FRAME_METRICS,
+        .lane = SONDE__FRAME_NO_LANE,
+        .session = session,
+        .run = run,
+        .min_mono_ns = mono,
+        .max_mono_ns = mono,
+        .wall_offset_ns = (int64_t)(sonde__clock_wall_ns() - mono),
+    };
+}
+
+static bool grow_last(sonde__metric_writer *writer, size_t count)
+{
+    if (count <= writer->last_cap)
+        return true;
+    uint64_t *larger = realloc(writer->last, count * sizeof *larger);
+    if (!larger)
+        return false;
+    memset(larger + writer->last_cap, 0, (count - writer->last_cap) * sizeof *larger);
+    writer->last = larger;
+    writer->last_cap = count;
+    return true;
+}
+
+sonde_status sonde__metric_frames_write(sonde__metric_writer *writer, sonde__journal *journal,
+                                        uint64_t session, uint64_t run, bool all)
+{
+    if (!writer->set) {
+        writer->set = sonde_metric_set_create();
+        sonde__buf_init(&writer->buf, BUF_LIMIT);
+    }
+    if (!writer->set || sonde_metric_set_collect(writer->set) != SONDE_OK ||
+        !grow_last(writer, sonde_metric_set_count(writer->set)))
+        return SONDE_ENOMEM;
+    sonde_status status = SONDE_OK;
+    size_t count = sonde_metric_set_count(writer->set);
+    size_t first = 0; /* of the series whose frame is being built */
+    sonde__frame_header header = begin_frame(session, run);
+    sonde__buf_clear(&writer->buf);
+    for (size_t i = 0; i < count && status == SONDE_OK; i++) {
+        const sonde_metric *metric = sonde_metric_set_at(writer->set, i);
+        if (all || mark_of(metric) != writer->last[i]) {
+            put_metric(&writer->buf, metric);
+            header.records++;
+        }
+        if (header.records == 0 || (writer->buf.len < FRAME_SOFT_MAX && i + 1 < count))
+            continue;
+        status = write_frame(writer, journal, &header);
+        for (; status == SONDE_OK && first <= i; first++)
+            writer->last[first] = mark_of(sonde_metric_set_at(writer->set, first));
+        header = begin_frame(session, run);
+        sonde__buf_clear(&writer->buf);
+    }
+    return status;
+}
+
+void sonde__metric_writer_free(sonde__metric_writer *writer)
+{
+    sonde_metric_set_destroy(writer->set);
+    sonde__buf_free(&writer->buf);
+    free(writer->last);
+    *writer = (sonde__metric_writer){0};
+}
+
+/* --- reading --- */
+
+typedef struct input {
+    const uint8_t *at;
+    const uint8_t *end;
+    bool good;
+} input;
+
+static uint64_t get_varint(input *in)
+{
+    uint64_t value = 0;
+    in->good = in->good && sonde__varint_get(&in->at, in->end, &value);
+    return value;
+}
+
+static unsigned get_byte(input *in)
+{
+    in->good = in->good && in->at < in->end;
+    return in->good ? *in->at++ : 0;
+}
+
+static double get_double(input *in)
+{
+    double value = 0;
+    in->good = in->good && (size_t)(in->end - in->at) >= sizeof value;
+    if (in->good) {
+        memcpy(&value, in->at, sizeof value);
+        in->at += sizeof value;
+    }
+    return value;
+}
+
+static const char *get_text(input *in)
+{
+    uint64_t len = get_varint(in);
+    in->good = in->good && (uint64_t)(in->end - in->at) > len && in->at[len] == '\0';
+    if (!in->good)
+        return "";
+    const char *text = (const char *)in->at;
+    in->at += len + 1;
+    return text;
+}
+
+/* A series and the memory its parts need. */
+typedef struct decoded {
+    sonde_metric metric;
+    sonde_label labels[SONDE__LABELS_MAX];
+    sonde_distribution distribution;
+    sonde_octave octaves[SONDE_OCTAVES];
+} decoded;
+
+static void get_octave(input *in, sonde_octave *octave, sonde_distribution *d)
+{
+    *octave = (sonde_octave){.exponent = (int)sonde__unzigzag(get_varint(in))};
+    uint64_t used = get_varint(in);
+    in->good = in->good && used <= SONDE_OCTAVE_BUCKETS;
+    for (uint64_t i = 0; in->good && i < used; i++) {
+        unsigned bucket = get_byte(in) % SONDE_OCTAVE_BUCKETS;
+        octave->bucket[bucket] = get_varint(in);
+        octave->count += octave->bucket[bucket];
+    }
+    d->count += octave->count;
+}
+
+static void get_histogram(input *in, decoded *out)
+{
+    sonde_distribution *d = &out->distribution;
+    *d = (sonde_distribution){.sum = get_double(in), .octaves = out->octaves};
+    d->min = get_double(in);
+    d->max = get_double(in);
+    d->count += d->zero = get_varint(in);
+    d->count += d->negative = get_varint(in);
+    d->count += d->under = get_varint(in);
+    d->count += d->over = get_varint(in);
+    d->count += d->unplaced = get_varint(in);
+    d->octave_count = (size_t)get_varint(in);
+    in->good = in->good && d->octave_count <= SONDE_OCTAVES;
+    for (size_t i = 0; in->good && i < d->octave_count; i++)
+        get_octave(in, &out->octaves[i], d);
+    out->metric.histogram = d;
+}
+
+static void get_metric(input *in, decoded *out)
+{
+    sonde_metric *metric = &out->metric;
+    *metric = (sonde_metric){.kind = (sonde_metric_kind)get_byte(in), .help = ""};
+    metric->overflow = (int)get_byte(in);
+    metric->name = get_text(in);
+    metric->labels = out->labels;
+    metric->label_count = (size_t)get_varint(in);
+    in->good = in->good && metric->label_count <= SONDE__LABELS_MAX;
+    for (size_t i = 0; in->good && i < metric->label_count; i++) {
+        out->labels[i].key = get_text(in);
+        out->labels[i].value = get_text(in);
+    }
+    if (metric->kind == SONDE_METRIC_COUNTER)
+        metric->counter = get_varint(in);
+    else if (metric->kind == SONDE_METRIC_GAUGE)
+        metric->gauge = get_double(in);
+    else if (metric->kind == SONDE_METRIC_HISTOGRAM)
+        get_histogram(in, out);
+    else
+        in->good = false;
+}
+
+sonde_status sonde__metric_frame_read(const uint8_t *frame,
+                                      void (*report)(void *user, uint64_t wall_ns,
+                                                     const sonde_metric *metric),
+                                      void *user)
+{
+    sonde__frame_header header;
+    memcpy(&header, frame, sizeof header);
+    if (header.type != SONDE__FRAME_METRICS || header.version != SONDE__FRAME_VERSION)
+        return SONDE_EBADDATA;
+    decoded *out = malloc(sizeof *out);
+    if (!out)
+        return SONDE_ENOMEM;
+    input in = {frame + sizeof header + header.string_bytes, frame + header.length, true};
+    uint64_t wall_ns = header.min_mono_ns + (uint64_t)header.wall_offset_ns;
+    for (uint32_t i = 0; in.good && i < header.records; i++) {
+        get_metric(&in, out);
+        if (in.good)
+            report(user, wall_ns, &out->metric);
+    }
+    free(out);
+    return in.good ? SONDE_OK : SONDE_EBADDATA;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The metrics of another process, and files that only look like them. */
+#include "metric_test.h"
+#include "record/metric_store.h"
+#include "sonde/sonde.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process with a session and some metrics; tells when it is ready, waits for a byte. */
+static void peer(int tell, int wait)
+{
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.dir = getenv("SONDE_TEST_DIR");
+    sonde_session *session = NULL;
+    if (sonde_open("peer", &options, &session) != SONDE_OK)
+        _exit(1);
+    sonde_counter_add(sonde_counter_get("peer_total", "Of the peer", SONDE_LABELS("a", "b")), 41);
+    sonde_gauge_set(sonde_gauge_get("peer_level", NULL, NULL), -1.5);
+    sonde_histogram *histogram = sonde_histogram_get("peer_seconds", NULL, NULL);
+    for (int i = 1; i <= 100; i++)
+        sonde_histogram_observe(histogram, i);
+    char byte = 'r';
+    if (write(tell, &byte, 1) != 1 || read(wait, &byte, 1) != 1)
+        _exit(2);
+    sonde_counter_add(sonde_counter_get("peer_total", NULL, SONDE_LABELS("a", "b")), 1);
+    if (write(tell, &byte, 1) != 1 || read(wait, &byte, 1) != 1)
+        _exit(3);
+    sonde_close(session);
+    _exit(0);
+}
+
+static void test_reads_another_process(void **state)
+{
+    (void)state;
+    int up[2];
+    int down[2];
+    assert_int_equal(pipe(up), 0);
+    assert_int_equal(pipe(down), 0);
+    pid_t child = fork();
+    if (child == 0)
+        peer(up[1], down[0]);
+    char byte = 'g';
+    assert_int_equal(read(up[0], &byte, 1), 1);
+    sonde_metric_set *set = sonde_metric_set_create();
+    assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_OK);
+    const sonde_metric *counter = sonde_metric_set_find(set, "peer_total", SONDE_LABELS("a", "b"));
+    assert_int_equal(counter->counter, 41);
+    assert_string_equal(counter->help, "Of the peer");
+    assert_same(sonde_metric_set_find(set, "peer_level", NULL)->gauge, -1.5);
+    const sonde_distribution *all = sonde_metric_set_find(set, "peer_seconds", NULL)->histogram;
+    assert_int_equal(all->count, 100);
+    assert_same(all->sum, 5050);
+    assert_same(sonde_distribution_percentile(all, 100), 100);
+    /* what it adds is there at once, without its drain */
+    assert_int_equal(write(down[1], &byte, 1), 1);
+    assert_int_equal(read(up[0], &byte, 1), 1);
+    assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_OK);
+    assert_int_equal(sonde_metric_set_find(set, "peer_total", NULL)->counter, 42);
+    assert_int_equal(write(down[1], &byte, 1), 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_EABSENT);
+    sonde_metric_set_destroy(set);
+}
+
+/* --- files that are not what they say --- */
+
+static uint64_t fake_run = 0x1234567890abcdefu;
+
+static void write_file(const void *data, size_t len, uint64_t size)
+{
+    char path[SONDE__METRIC_PATH_BYTES];
+    sonde__metric_store_path(fake_run, path);
+    unlink(path);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, data, len, 0), (ssize_t)len);
+    assert_int_equal(ftruncate(fd, (off_t)size), 0);
+    close(fd);
+}
+
+static void remove_file(void)
+{
+    char path[SONDE__METRIC_PATH_BYTES];
+    sonde__metric_store_path(fake_run, path);
+    unlink(path);
+}
+
+typedef struct fake {
+    union {
+        sonde__metric_header header;
+        uint8_t page[4096];
+    };
+    uint8_t series[4096];
+} fake;
+
+static fake good_file(void)
+{
+    fake file;
+    memset(&file, 0, sizeof file);
+    memcpy(file.header.magic, SONDE__METRIC_MAGIC, 8);
+    file.header.layout = SONDE__METRIC_LAYOUT;
+    file.header.lanes_max = 4;
+    return file;
+}
+
+static sonde_status read_fake(const fake *file)
+{
+    sonde_metric_set *set = sonde_metric_set_create();
+    write_file(file, sizeof *file, sonde__metric_layout_of(4).size);
+    sonde_status status = sonde_metric_set_read_run(set, fake_run);
+    assert_true(status == SONDE_OK || sonde_metric_set_count(set) == 0);
+    sonde_metric_set_destroy(set);
+    return status;
+}
+
+static void test_hostile_files_are_refused(void **state)
+{
+    (void)state;
+    fake file = good_file();
+    assert_int_equal(read_fake(&file), SONDE_OK);
+    file.header.layout = 99;
+    assert_int_equal(read_fake(&file), SONDE_EUNSUPPORTED);
+    file = good_file();
+    file.header.magic[0] = 'X';
+    assert_int_equal(read_fake(&file), SONDE_EBADDATA);
+    file = good_file();
+    file.header.lanes_max = 1000000;
+    assert_int_equal(read_fake(&file), SONDE_EBADDATA);
+    file = good_file();
+    file.header.lanes_max = 5; /* the size is not that of five */
+    assert_int_equal(read_fake(&file), SONDE_EBADDATA);
+    file = good_file();
+    atomic_store(&file.header.series_end, UINT64_MAX);
+    assert_int_equal(read_fake(&file), SONDE_EBADDATA);
+    file = good_file();
+    atomic_store(&file.header.series_end, 64);
+    assert_int_equal(read_fake(&file), SONDE_EBADDATA); /* a description of 0 bytes */
+    write_file("short", 5, 5);
+    sonde_metric_set *set = sonde_metric_set_create();
+    assert_int_equal(sonde_metric_set_read_run(set, fake_run), SONDE_EBADDATA);
+    sonde_metric_set_destroy(set);
+    remove_file();
+}
+
+/* Random bytes in descriptions and counts: refused or read, never a crash. */
+static void test_random_bytes(void **state)
+{
+    (void)state;
+    srand(3);
+    for (int round = 0; round < 2000; round++) {
+        fake file = good_file();
+        size_t first = offsetof(sonde__metric_header, run);
+        for (int i = 0; i < 40; i++)
+            ((uint8_t *)&file)[first + (size_t)rand() % (sizeof file - first)] = (uint8_t)rand();
+        atomic_store(&file.header.series_end, (uint64_t)(rand() % 200));
+        for (int i = 0; i < 200; i++)
+            file.series[i] = (uint8_t)(rand() % 4 ? 0 : rand());
+        uint32_t bytes = (uint32_t)(rand() % 12) * 8;
+        memcpy(file.series, &bytes, sizeof bytes);
+        file.series[8] = (uint8_t)(1 + rand() % 3);
+        read_fake(&file);
+    }
+    remove_file();
+}
+
+static char dir[] = "/tmp/sonde-peer-XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) && setenv("SONDE_TEST_DIR", dir, 1) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char path[sizeof dir + 32];
+    snprintf(path, sizeof path, "%s/peer.sonde", dir);
+    unlink(path);
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_another_process),
+        cmocka_unit_test(test_hostile_files_are_refused),
+        cmocka_unit_test(test_random_bytes),
+    };
+    return cmocka_run_group_tests_name("metric_peer", tests, set_up, tear_down);
+}

@@ -13,12 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Where frames come from. */
 typedef struct sonde__source {
     char *path; /* NULL: memory */
     sonde__journal_scan scan;
     sonde__buf memory;
+    dev_t dev; /* identity of the file: a host may close our descriptor and use its number */
+    ino_t ino;
 } sonde__source;
 
 typedef struct sonde__frame_ref {

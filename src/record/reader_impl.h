@@ -18,10 +18,10 @@
 /* Where frames come from. */
 typedef struct sonde__source {
     char *path; /* NULL: memory */
+    dev_t dev;  /* of the descriptor: a host may close it and reuse its number */
+    ino_t ino;
     sonde__journal_scan scan;
     sonde__buf memory;
-    dev_t dev; /* identity of the file: a host may close our descriptor and use its number */
-    ino_t ino;
 } sonde__source;
 
 typedef struct sonde__frame_ref {

@@ -76,10 +76,16 @@ static sonde_status status_of_write(int error)
 }
 
 /* The host may have closed our descriptor, and its number may be another file now. */
+static bool is_ours(const sonde__session_files *files)
+{
+    struct stat st;
+    return fstat(files->fd, &st) == 0 && st.st_dev == files->dev && st.st_ino == files->ino;
+}
+
 static sonde_status check_descriptor(sonde__session_files *files)
 {
     struct stat st;
-    if (fstat(files->fd, &st) == 0 && st.st_dev == files->dev && st.st_ino == files->ino)
+    if (is_ours(files))
         return SONDE_OK;
     int fd = open(files->csv, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
@@ -318,7 +324,8 @@ void sonde__session_files_close(sonde__session_files *files, sonde__session_file
         write_summary(files, "finished");
         if (out)
             sonde__session_files_stats_get(files, out);
-        close(files->fd);
+        if (is_ours(files))
+            close(files->fd);
     }
     sonde_reader_close(files->reader);
     sonde__tally_free(&files->tally);

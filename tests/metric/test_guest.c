@@ -49,10 +49,14 @@ static int stolen_descriptors(const void *arg)
     sonde_close(session);
     for (int i = 0; i < 250; i++) {
         char text[8] = "";
-        if (pread(canary[i], text, 8, 0) != 6 || memcmp(text, "canary", 6) != 0)
+        if (fcntl(canary[i], F_GETFD) < 0) {
+            fprintf(stderr, "descriptor %d was closed\n", canary[i]);
             return 3;
-        if (fcntl(canary[i], F_GETFD) < 0)
+        }
+        if (pread(canary[i], text, 8, 0) != 6 || memcmp(text, "canary", 6) != 0) {
+            fprintf(stderr, "descriptor %d was written to: %.8s\n", canary[i], text);
             return 4;
+        }
     }
     return 0;
 }

@@ -37,6 +37,15 @@ static void peer(int tell, int wait)
     _exit(0);
 }
 
+/* All that sessions left. */
+static int empty_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -f %s/*", getenv("SONDE_TEST_DIR"));
+    return system(command);
+}
+
 static void test_reads_another_process(void **state)
 {
     (void)state;
@@ -70,9 +79,6 @@ static void test_reads_another_process(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_EABSENT);
     sonde_metric_set_destroy(set);
-    char path[256];
-    snprintf(path, sizeof path, "%s/peer.sonde", getenv("SONDE_TEST_DIR"));
-    unlink(path);
 }
 
 /* --- the journal --- */
@@ -164,7 +170,6 @@ static void test_metrics_of_a_dead_process(void **state)
     sonde_metric_set *set = sonde_metric_set_create();
     assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_EABSENT);
     sonde_metric_set_destroy(set);
-    unlink(path);
 }
 
 /* Each interval what has changed, at the end everything. */
@@ -198,7 +203,6 @@ static void test_metrics_go_into_the_journal(void **state)
     sonde_reader_stats_get(reader, &stats);
     assert_int_equal(stats.refused + stats.bad_bytes, 0);
     sonde_reader_close(reader);
-    unlink(path);
 }
 
 /* --- files that are not what they say --- */
@@ -307,24 +311,23 @@ static char dir[] = "/tmp/sonde-peer-XXXXXX";
 static int set_up(void **state)
 {
     (void)state;
-    return mkdtemp(dir) && setenv("SONDE_TEST_DIR", dir, 1) == 0 ? 0 : -1;
+    bool ready = mkdtemp(dir) && setenv("SONDE_TEST_DIR", dir, 1) == 0 &&
+                 setenv("SONDE_JOURNAL_ONLY", "1", 1) == 0; /* one file per session */
+    return ready ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    char path[sizeof dir + 32];
-    snprintf(path, sizeof path, "%s/peer.sonde", dir);
-    unlink(path);
     return rmdir(dir);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_another_process),
-        cmocka_unit_test(test_metrics_of_a_dead_process),
-        cmocka_unit_test(test_metrics_go_into_the_journal),
+        cmocka_unit_test_teardown(test_reads_another_process, empty_folder),
+        cmocka_unit_test_teardown(test_metrics_of_a_dead_process, empty_folder),
+        cmocka_unit_test_teardown(test_metrics_go_into_the_journal, empty_folder),
         cmocka_unit_test(test_hostile_files_are_refused),
         cmocka_unit_test(test_random_bytes),
     };

@@ -117,10 +117,12 @@ static void sweep(bool for_good)
     enum { AT_ONCE = 32 };
     persistent = for_good;
     bool enough = false;
-    for (long first = 0; first < 5000 && !enough; first += AT_ONCE) {
+    const char *soak = getenv("SONDE_SOAK");
+    long step = soak && *soak == '1' ? 1 : 4; /* every allocation only in the long tests */
+    for (long first = 0; first < 5000 && !enough; first += AT_ONCE * step) {
         pid_t children[AT_ONCE];
         for (long i = 0; i < AT_ONCE; i++) {
-            long n = first + i;
+            long n = first + i * step;
             children[i] = start_scenario(scripted_run, &n);
         }
         for (long i = 0; i < AT_ONCE; i++) {

@@ -13,7 +13,7 @@ build: ## set up and build build/release/bin/sonde
 	@tools/setup run
 	@tools/build release
 
-run: build ## build, then show this machine's telemetry and what can be measured on it
+run: build ## build, then record three programs and show what happened in them
 	@tools/demo build/release/bin
 
 test: ## set up, build and run all tests (under 15 minutes)

@@ -110,7 +110,7 @@ typedef struct sonde_record {
     const void *telemetry_start, *telemetry_end; /* readings, for sonde_reading_json; NULL: none */
     size_t telemetry_start_len, telemetry_end_len;
     const sonde_usage *usage; /* NULL: not measured */
-    const sonde_attr *tags;                  /* STRING values */
+    const sonde_attr *tags;   /* STRING values */
     size_t tag_count;
     const sonde_attr *attrs;
     size_t attr_count;

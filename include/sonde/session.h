@@ -42,15 +42,16 @@ typedef struct sonde_options {
     uint64_t metrics_interval_ns;  /* metrics into the journal; 0: at the end only */
     double
         overhead_limit; /* share of one core that readings may cost before less is read; 0: any */
-    uint64_t reserved[4];
+    int journal_only;   /* not 0, or SONDE_JOURNAL_ONLY=1: no CSV log, no JSON summary */
+    uint64_t reserved[3];
 } sonde_options;
 
 #define SONDE_OPTIONS_DEFAULT                                                                     \
     {                                                                                             \
         sizeof(sonde_options), NULL, NULL, NULL, NULL, NULL, {0, 0, 0}, NULL, NULL, 0, 50000000u, \
-            100000000u, 0, 1, 32u << 20, 0, 0, 63u, 0, 0, 1000000000u, 1000000000u, 0.01,         \
+            100000000u, 0, 1, 32u << 20, 0, 0, 63u, 0, 0, 1000000000u, 1000000000u, 0.01, 0,      \
         {                                                                                         \
-            0, 0, 0, 0                                                                            \
+            0, 0, 0                                                                               \
         }                                                                                         \
     }
 

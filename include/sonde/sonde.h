@@ -7,6 +7,7 @@
 #include "sonde/attributes.h"
 #include "sonde/capture.h"
 #include "sonde/gpu.h"
+#include "sonde/logger.h"
 #include "sonde/machine.h"
 #include "sonde/metric.h"
 #include "sonde/metric_set.h"

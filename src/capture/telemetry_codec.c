@@ -128,7 +128,7 @@ static uint8_t *put_table(uint8_t *out, const uint8_t *end, const sonde_telemetr
     for (size_t i = 0; rows->status == SONDE_OK && i < rows->count; i++) {
         const sonde__row *row = &rows->row[i];
         size_t len = strlen(row->name);
-        if ((size_t)(end - out) < len + 8 + columns * FIELD_ROOM) {
+        if ((size_t)(end - out) < len + 8 + (size_t)columns * FIELD_ROOM) {
             *cut += rows->count - i;
             break;
         }
@@ -200,23 +200,28 @@ static double get_double(input *in)
     return value;
 }
 
+/* The status of a byte: a negative one in two's complement. */
+static int as_status(uint8_t byte)
+{
+    return byte < 128 ? byte : byte - 256;
+}
+
 static int8_t get_value(input *in, bool as_double, sonde__value *value)
 {
     const uint8_t *status = get_bytes(in, 1);
     if (!status)
-        return SONDE_EBADDATA;
-    if (*status == IS_DOUBLE && as_double) {
-        value->d = get_double(in);
-        return SONDE_OK;
-    }
+        return (int8_t)SONDE_EBADDATA;
+    sonde__value given = {0};
     if (*status == IS_DOUBLE)
-        get_double(in);
-    else if (*status == SONDE_OK && as_double)
-        get_varint(in);
+        given.d = get_double(in);
     else if (*status == SONDE_OK)
-        value->u = get_varint(in);
-    bool other_type = *status == IS_DOUBLE || (*status == SONDE_OK && as_double);
-    return other_type ? SONDE_EBADDATA : (int8_t)*status;
+        given.u = get_varint(in);
+    else
+        return (int8_t)as_status(*status);
+    if (as_double != (*status == IS_DOUBLE))
+        return (int8_t)SONDE_EBADDATA; /* the field has another type now */
+    *value = given;
+    return (int8_t)SONDE_OK;
 }
 
 static void get_thread(input *in, sonde__thread_usage *thread)
@@ -274,18 +279,19 @@ static void get_table(input *in, sonde_telemetry *out, unsigned table)
         return; /* of another version: passed over */
     while (in->good && in->at < in->end) {
         size_t len;
-        char *name = get_text(in, &len);
-        sonde__row *row = name ? sonde__rows_add(rows, name) : NULL;
-        if (!row) {
-            free(name);
-            in->good = false;
+        sonde__row *row = sonde__rows_add(rows, NULL);
+        if (!row)
+            return;
+        row->name = get_text(in, &len);
+        if (!row->name) {
+            rows->count--;
             return;
         }
         for (unsigned column = 0; column < columns; column++)
             row->status[column] =
                 get_value(in, is_double((unsigned)info->first + column), &row->value[column]);
     }
-    rows->status = (int8_t)*status;
+    rows->status = (sonde_status)as_status(*status);
 }
 
 static void get_field(input *in, sonde_telemetry *out, uint16_t tag)
@@ -360,14 +366,22 @@ sonde_status sonde__telemetry_decode(const uint8_t *bytes, size_t len, sonde_tel
     return in.good ? SONDE_OK : SONDE_EBADDATA;
 }
 
+/* Texts are constant for everybody but their owner. */
+static void free_text(const char *text)
+{
+    void *owned;
+    memcpy(&owned, &text, sizeof owned);
+    free(owned);
+}
+
 void sonde__telemetry_free(sonde_telemetry *t)
 {
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++) {
         for (size_t row = 0; row < t->table[i].count; row++)
-            free((void *)(uintptr_t)t->table[i].row[row].name);
+            free_text(t->table[i].row[row].name);
         free(t->table[i].row);
     }
-    free((void *)(uintptr_t)t->executable);
-    free((void *)(uintptr_t)t->cmd_line);
+    free_text(t->executable);
+    free_text(t->cmd_line);
     *t = (sonde_telemetry){0};
 }

@@ -108,7 +108,13 @@ bool sonde__args_parse(const sonde__command *command, int argc, char **argv, son
     for (int at = 0; at < argc; at++) {
         const char *text = argv[at];
         bool ok = true;
-        if (only_operands || text[0] != '-' || strcmp(text, "-") == 0)
+        bool operand = only_operands || text[0] != '-' || strcmp(text, "-") == 0;
+        if (operand && command->takes_command) {
+            out->rest = argv + at;
+            out->rest_count = (size_t)(argc - at);
+            return true;
+        }
+        if (operand)
             ok = take_operand(text, out);
         else if (strcmp(text, "--") == 0)
             only_operands = true;

@@ -37,6 +37,7 @@ typedef struct sonde__command {
     const sonde__option *options;   /* ended by a row without name; --help is implied */
     const sonde__example *examples; /* at least one; ended by a row without command */
     size_t operands_max;
+    bool takes_command; /* from the first operand on, all is a command of others: args.rest */
     int (*run)(const sonde__args *args); /* returns the exit code */
 } sonde__command;
 
@@ -45,6 +46,8 @@ struct sonde__args {
     const char *value[SONDE__OPTIONS_MAX]; /* by option; a flag that was given is "" */
     const char *operand[SONDE__POSITIONALS_MAX];
     size_t operands;
+    char **rest; /* takes_command: the command, ended by NULL as argv is */
+    size_t rest_count;
     bool help;
 };
 

@@ -138,8 +138,7 @@ static bool take_record(sonde__pump *pump, const sonde__names_view *names,
         sonde__frame_add_loss(&pump->frame, count, record.parent);
         pump->frame_lost += count;
     } else if ((record.kind > SONDE__KIND_ATTRS && record.kind != SONDE__KIND_TELEMETRY) ||
-               size > SONDE__RECORD_BYTES_MAX ||
-               record.attr_bytes > size - sizeof record ||
+               size > SONDE__RECORD_BYTES_MAX || record.attr_bytes > size - sizeof record ||
                !sonde__frame_add(&pump->frame, names, &pump->rate, &record,
                                  bytes + sizeof record)) {
         return false;

@@ -8,6 +8,7 @@
 #include "record/drain_tick.h"
 #include "record/frame.h"
 #include "record/journal.h"
+#include "record/observer.h"
 #include "record/segment.h"
 #include "sonde/reader.h"
 #include "sonde/task.h"
@@ -21,7 +22,7 @@ typedef struct sonde__cursor {
     uint64_t tail;
     uint64_t seq;
     uint64_t counted; /* records before this number have been seen */
-    bool damaged; /* a record was not valid: nothing more is read from this lane */
+    bool damaged;     /* a record was not valid: nothing more is read from this lane */
 } sonde__cursor;
 
 /* One source of records and where they go. */
@@ -37,7 +38,7 @@ struct sonde__pump {
     /* a record passes, the first time only; may be NULL */
     void (*seen)(const sonde__pump *pump, const sonde__names_view *names,
                  const sonde__ring_record *record, const uint8_t *attrs);
-    uint64_t frame_lost;          /* in the frame being built */
+    uint64_t frame_lost; /* in the frame being built */
     sonde__cursor cursors[SONDE__LANES_LIMIT + 1];
     uint64_t records; /* numbers written, losses included */
     uint64_t lost;
@@ -80,6 +81,8 @@ typedef struct sonde__drain {
     sonde__tick tick;
     sonde__journal journal;
     uint64_t interval_ns;
+    const sonde__observer *observer; /* NULL: nobody follows */
+    void *observed;
     _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */
     /* requests and answers, under lock */
     pthread_mutex_t lock;

@@ -133,15 +133,32 @@ static bool more_comes(const sonde__drain *drain)
     return false;
 }
 
+/* Lets the observer work until a lane, a flush or a close wants the drain. True: it has more. */
+static bool observe(sonde__drain *drain, bool moved)
+{
+    bool more;
+    do
+        more = drain->observer->pass(drain->observed, moved);
+    while (more && atomic_load_explicit(&drain->wake, memory_order_relaxed) == 0);
+    return more;
+}
+
 static void *drain_main(void *argument)
 {
     sonde__drain *drain = argument;
     sonde__lane_of_library();
+    if (drain->observer)
+        drain->observed = drain->observer->open(drain->journal.path);
     for (;;) {
         bool moved = false;
         atomic_store(&drain->wake, 0);
-        if (turn(drain, &moved))
+        if (turn(drain, &moved)) {
+            if (drain->observed)
+                drain->observer->close(drain->observed);
             return NULL;
+        }
+        if (drain->observed)
+            moved |= observe(drain, moved);
         if (atomic_load_explicit(&drain->last_error, memory_order_relaxed) != SONDE_OK) {
             atomic_store(&drain->wake, 0); /* rings that are full keep asking: no busy loop */
             sleep_until_woken(drain, SONDE__RETRY_NS);
@@ -167,6 +184,7 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
     pthread_cond_init(&drain->changed, &attr);
     pthread_condattr_destroy(&attr);
     drain->stop = drain->stopped = false;
+    drain->observed = NULL;
     drain->flush_wanted = drain->flush_done = 0;
     drain->flush_durable = false;
     drain->finish_status = SONDE_OK;

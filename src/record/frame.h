@@ -16,7 +16,12 @@
 #include <sys/uio.h>
 
 #define SONDE__FRAME_MAGIC 0x46444e53u /* "SNDF" */
-enum { SONDE__FRAME_VERSION = 1, SONDE__FRAME_RECORDS = 1, SONDE__FRAME_METRICS = 2, SONDE__FRAME_NO_LANE = 0xffff };
+enum {
+    SONDE__FRAME_VERSION = 1,
+    SONDE__FRAME_RECORDS = 1,
+    SONDE__FRAME_METRICS = 2,
+    SONDE__FRAME_NO_LANE = 0xffff
+};
 
 typedef struct sonde__frame_header {
     uint32_t magic;

@@ -133,16 +133,10 @@ static bool grow_last(sonde__metric_writer *writer, size_t count)
     return true;
 }
 
-sonde_status sonde__metric_frames_write(sonde__metric_writer *writer, sonde__journal *journal,
-                                        uint64_t session, uint64_t run, bool all)
+/* The set's series that changed, or all, in as many frames as they need. */
+static sonde_status write_set(sonde__metric_writer *writer, sonde__journal *journal,
+                              uint64_t session, uint64_t run, bool all)
 {
-    if (!writer->set) {
-        writer->set = sonde_metric_set_create();
-        sonde__buf_init(&writer->buf, BUF_LIMIT);
-    }
-    if (!writer->set || sonde_metric_set_collect(writer->set) != SONDE_OK ||
-        !grow_last(writer, sonde_metric_set_count(writer->set)))
-        return SONDE_ENOMEM;
     sonde_status status = SONDE_OK;
     size_t count = sonde_metric_set_count(writer->set);
     size_t first = 0; /* of the series whose frame is being built */
@@ -162,6 +156,37 @@ sonde_status sonde__metric_frames_write(sonde__metric_writer *writer, sonde__jou
         header = begin_frame(session, run);
         sonde__buf_clear(&writer->buf);
     }
+    return status;
+}
+
+static bool has_set(sonde__metric_writer *writer)
+{
+    if (!writer->set) {
+        writer->set = sonde_metric_set_create();
+        sonde__buf_init(&writer->buf, BUF_LIMIT);
+    }
+    return writer->set != NULL;
+}
+
+sonde_status sonde__metric_frames_write(sonde__metric_writer *writer, sonde__journal *journal,
+                                        uint64_t session, uint64_t run, bool all)
+{
+    if (!has_set(writer) || sonde_metric_set_collect(writer->set) != SONDE_OK ||
+        !grow_last(writer, sonde_metric_set_count(writer->set)))
+        return SONDE_ENOMEM;
+    return write_set(writer, journal, session, run, all);
+}
+
+sonde_status sonde__metric_frames_recover(sonde__journal *journal, uint64_t session, uint64_t run)
+{
+    sonde__metric_writer writer = {0};
+    sonde_status status =
+        has_set(&writer) ? sonde_metric_set_read_run(writer.set, run) : SONDE_ENOMEM;
+    if (status == SONDE_OK && !grow_last(&writer, sonde_metric_set_count(writer.set)))
+        status = SONDE_ENOMEM;
+    if (status == SONDE_OK)
+        status = write_set(&writer, journal, session, run, true);
+    sonde__metric_writer_free(&writer);
     return status;
 }
 

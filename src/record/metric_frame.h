@@ -20,6 +20,9 @@ typedef struct sonde__metric_writer {
    as written when writing fails. */
 sonde_status sonde__metric_frames_write(sonde__metric_writer *writer, sonde__journal *journal,
                                         uint64_t session, uint64_t run, bool all);
+/* The same of a dead process's run, from what it left, all of it. EABSENT: it left nothing. */
+sonde_status sonde__metric_frames_recover(sonde__journal *journal, uint64_t session, uint64_t run);
+
 void sonde__metric_writer_free(sonde__metric_writer *writer);
 
 /* Reads a frame that sonde__frame_check accepted: calls report for each series in it, whose texts

@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "record/metric_names.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,7 +112,8 @@ static bool back_series(const sonde__metric_view *view, const sonde__series *ser
     return end + bytes <= SONDE__METRIC_SERIES_BYTES &&
            sonde__metric_store_back(view->at.series + end, bytes) &&
            (series->family->kind != SONDE_METRIC_GAUGE ||
-            sonde__metric_store_back(view->at.gauges + series->handle.gauge.index * 8u, 8));
+            sonde__metric_store_back(view->at.gauges + (uint64_t)series->handle.gauge.index * 8,
+                                     8));
 }
 
 static bool describe(sonde__series *series)
@@ -258,7 +260,7 @@ static bool remember(sonde__series *series)
 {
     if (registry.all_count == registry.all_cap) {
         uint32_t cap = registry.all_cap ? registry.all_cap * 2 : 64;
-        sonde__series **all = realloc((void *)registry.all, cap * sizeof *all);
+        sonde__series **all = realloc((void *)registry.all, cap * sizeof(void *));
         if (!all)
             return false;
         registry.all = all;
@@ -288,11 +290,12 @@ static void keep_values(const sonde_family *family, const char *const *values, k
 static sonde__series *copy_values(const sonde_family *family, const char *const *values)
 {
     size_t bytes = 0;
-    for (unsigned i = 0; i < family->key_count; i++)
+    assert(family->key_count <= SONDE__LABELS_MAX);
+    for (unsigned i = 0; i < family->key_count && values[i]; i++)
         bytes += strlen(values[i]) + 1;
     sonde__series *series = calloc(1, sizeof *series + bytes);
     char *out = series ? series->values : NULL;
-    for (unsigned i = 0; out && i < family->key_count; i++)
+    for (unsigned i = 0; out && i < family->key_count && values[i]; i++)
         out = put_text(out, values[i]);
     return series;
 }

@@ -249,3 +249,10 @@ void sonde__metric_store_after_fork(void)
     store.view = (sonde__metric_view){0};
     atomic_store(&store.ready, NULL);
 }
+
+void sonde__metric_store_remove(uint64_t run)
+{
+    char path[SONDE__METRIC_PATH_BYTES];
+    sonde__metric_store_path(run, path);
+    unlink(path);
+}

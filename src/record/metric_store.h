@@ -136,6 +136,9 @@ sonde_status sonde__metric_store_reason(void);
 /* In a forked child: the memory is gone, a new store is made at first use. */
 void sonde__metric_store_after_fork(void);
 
+/* Removes what a dead process left. */
+void sonde__metric_store_remove(uint64_t run);
+
 /* Where the file of a run is. */
 enum { SONDE__METRIC_PATH_BYTES = 80 };
 void sonde__metric_store_path(uint64_t run, char out[SONDE__METRIC_PATH_BYTES]);

@@ -89,7 +89,8 @@ sonde__lane_local *sonde__lane_claim_handle(void);
 /* The handle's number, from 1. */
 uint32_t sonde__lane_handle(const sonde__lane_local *lane);
 
-/* Makes what tells a forked child that it is one, when nothing was recorded yet. False: no memory. */
+/* Makes what tells a forked child that it is one, when nothing was recorded yet. False: no memory.
+ */
 bool sonde__recorder_watch_fork(void);
 
 /* Lets the calling thread, one of the library's, count in cells of its own. */

@@ -6,6 +6,8 @@
 #include "base/errno_status.h"
 #include "record/drain.h"
 #include "record/frame_scan.h"
+#include "record/metric_frame.h"
+#include "record/metric_store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -98,6 +100,9 @@ static sonde_status recover_into_journal(const sonde__segment_image *image, cons
     status = look_at_journal(header, &journal, &s);
     if (status == SONDE_OK)
         status = pump_out(image, &journal, &s, out);
+    if (status == SONDE_OK &&
+        sonde__metric_frames_recover(&journal, header->session, header->run) != SONDE_EIO)
+        sonde__metric_store_remove(header->run);
     if (status == SONDE_OK && fdatasync(journal.fd) != 0)
         status = SONDE_EIO;
     sonde__journal_close(&journal);

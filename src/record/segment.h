@@ -134,9 +134,9 @@ typedef enum sonde__sys {
     SONDE__SYS_TRACE = 12,    /* BYTES: another trace than the workflow's, 16 bytes */
     SONDE__SYS_TELEMETRY_START = 13, /* UINT: lane << 48 | seq of a telemetry record */
     SONDE__SYS_TELEMETRY_END = 14,
-    SONDE__SYS_TELEMETRY = 15,       /* BYTES: the reading of a telemetry record */
-    SONDE__SYS_USAGE = 16,           /* BYTES: sonde__usage, between start and end */
-    SONDE__SYS_POINT = 17,           /* BYTES: sonde__point at the start */
+    SONDE__SYS_TELEMETRY = 15,        /* BYTES: the reading of a telemetry record */
+    SONDE__SYS_USAGE = 16,            /* BYTES: sonde__usage, between start and end */
+    SONDE__SYS_POINT = 17,            /* BYTES: sonde__point at the start */
     SONDE__SYS_TELEMETRY_INSIDE = 18, /* UINT: as 13; a reading on request */
 } sonde__sys;
 

@@ -92,6 +92,19 @@ static sonde_status create_member(sonde_session *session, sonde__journal *journa
     return sonde__journal_create(journal, path);
 }
 
+/* True when the name belongs to the log or the summary of somebody else, who has no journal. */
+static bool is_taken(const sonde_session *session)
+{
+    static const char *const suffixes[] = {".csv", ".json"};
+    char path[SONDE__JOURNAL_PATH_MAX + 300];
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", session->dir, session->name, suffixes[i]);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* NAME.sonde, or NAME_2.sonde and so on when that exists. */
 static sonde_status create_first(sonde_session *session, sonde__journal *journal)
 {
@@ -100,6 +113,8 @@ static sonde_status create_first(sonde_session *session, sonde__journal *journal
     for (unsigned i = 1; i < CLASH_MAX; i++) {
         if (i > 1)
             snprintf(session->name, sizeof session->name, "%.200s_%u", stem, i);
+        if (is_taken(session))
+            continue;
         char path[SONDE__JOURNAL_PATH_MAX + 256];
         int len = snprintf(path, sizeof path, "%s/%s.sonde", session->dir, session->name);
         if (len < 0 || (size_t)len >= SONDE__JOURNAL_PATH_MAX)
@@ -121,6 +136,9 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
     session->disabled = false;
     sonde__recorder_prepare();
     sonde__journal *journal = &recorder->drain.journal;
+    bool alone =
+        session->joined || session->options.journal_only || env_is_on("SONDE_JOURNAL_ONLY");
+    recorder->drain.observer = alone ? NULL : &sonde__session_observer;
     sonde_status status =
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)

@@ -183,8 +183,8 @@ void sonde__snapshot_json(const sonde_snapshot *s, sonde__json *json)
 {
     sonde__json_begin_object(json);
     /* apart, because nanoseconds since 1970 are beyond what a double holds exactly */
-    put_double(json, "timestamp",
-               (double)(s->wall_ns / 1000000000u) + (double)(s->wall_ns % 1000000000u) / 1e9);
+    uint64_t seconds = s->wall_ns / 1000000000u;
+    put_double(json, "timestamp", (double)seconds + (double)(s->wall_ns % 1000000000u) / 1e9);
     begin(json, "tasks");
     put_uint(json, "executed", s->tasks_executed);
     put_uint(json, "failed", s->tasks_failed);

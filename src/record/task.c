@@ -157,7 +157,8 @@ static void put_trace(sonde__lane_local *lane, sonde__slot *slot, sonde_context 
 sonde_task sonde_task_begin_under(sonde_name *activity, sonde_context parent)
 {
     sonde__reading before;
-    bool measured = sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
+    bool measured =
+        sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
     uint32_t name = sonde__name_id(activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
     if (!lane)
@@ -187,7 +188,8 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
     if (ticket->self.span == 0)
         return sonde_task_begin_on(ticket->activity);
     sonde__reading before;
-    bool measured = sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
+    bool measured =
+        sonde__measuring_now() && sonde__reading_take(sonde__measure_start(), 0, &before);
     uint32_t name = sonde__name_id(ticket->activity);
     sonde__lane_local *lane = sonde__lane_enter(false);
     if (!lane)

@@ -33,11 +33,17 @@ PUBLIC = {
     "attributes.h": "attributes",
     "usage.h": "attributes",
     "processor.h": "attributes",
+    "logger.h": "view",
     "attr.h": "record",
+    "lane_abi.h": "record",
+    "metric.h": "record",
+    "metric_set.h": "record",
     "name.h": "record",
     "reader.h": "record",
     "session.h": "record",
+    "snapshot.h": "record",
     "task.h": "record",
+    "task_telemetry.h": "record",
     "sonde.h": "cli",  # all of them: for users and the program
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)

@@ -2,13 +2,14 @@
 """What all commands have in common: help, exit codes, wrong command lines."""
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["capture", "doctor", "check", "dump", "recover", "aggregate", "version", "help"]
+COMMANDS = ["run", "analyze", "capture", "doctor", "check", "dump", "recover", "aggregate", "version", "help"]
 
 
 def help_of(command):
@@ -91,22 +92,33 @@ def test_help_wins_over_the_other_options(sonde):
     assert done.code == 0 and done.out.startswith("usage: sonde capture")
 
 
-@pytest.mark.parametrize("example", examples())
-def test_example_of_help_runs(example, environment, folder):
+def prepare(folder, environment):
+    """What the examples speak of: settings, a program, a session called train and a log."""
     (folder / "settings.yaml").write_text("telemetry_capture:\n  cpu: true\n")
+    (folder / "train.py").write_text("print(1)\n")
+    (folder / "Makefile").write_text("all:\n")
     (folder / "jobs.jsonl").write_text('{"action": "train", "success": true}\n')
     (folder / "old.json").write_text('{"total_action_train_pass": 5}\n')
-    if "telemetry" in example:
-        subprocess.run([PROGRAM.parent / "example_nested_tasks"], env=environment, cwd=folder, check=True,
-                       stdout=subprocess.DEVNULL)
-        (folder / "telemetry" / "nested.sonde").rename(folder / "telemetry" / "train.sonde")
+    subprocess.run([PROGRAM.parent / "example_nested_tasks"], env=environment, cwd=folder, check=True,
+                   stdout=subprocess.DEVNULL)
+    for path in list((folder / "telemetry").iterdir()):
+        path.rename(path.with_stem("train"))
+    shutil.copy(folder / "telemetry" / "train.csv", folder / "log.csv")
+
+
+@pytest.mark.parametrize("example", examples())
+def test_example_of_help_runs(example, environment, folder):
+    prepare(folder, environment)
     if "--interval" in example and "--count" not in example:
         example += " --count 2"
     example = example.replace("--interval 1s", "--interval 100ms")
     # segments of whoever else runs on this machine are not this test's
     done = subprocess.run(["sh", "-c", example], env={**environment, "SONDE_SHM_DIR": "/tmp"}, cwd=folder,
                           capture_output=True, text=True, timeout=30)
-    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stderr.splitlines() if "summary" in line or line.startswith("  next")]
+    told = 1 if example.startswith("sonde run") and "--quiet" not in example or "log.csv" in example else 0
+    assert (done.returncode, len(said)) == (0, told)
+    assert told or done.stderr == ""
 
 
 def test_there_are_examples():

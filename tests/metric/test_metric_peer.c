@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The metrics of another process, and files that only look like them. */
 #include "metric_test.h"
+#include "record/metric_frame.h"
 #include "record/metric_store.h"
 #include "sonde/sonde.h"
 
@@ -69,6 +70,135 @@ static void test_reads_another_process(void **state)
     assert_int_equal(status, 0);
     assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_EABSENT);
     sonde_metric_set_destroy(set);
+    char path[256];
+    snprintf(path, sizeof path, "%s/peer.sonde", getenv("SONDE_TEST_DIR"));
+    unlink(path);
+}
+
+/* --- the journal --- */
+
+/* The last value of each series that the test looks at, in all metrics frames of a journal. */
+typedef struct journal_values {
+    unsigned frames;
+    uint64_t counter;
+    double gauge;
+    uint64_t count;
+    double p100;
+    uint64_t wall_ns;
+} journal_values;
+
+static void take_value(void *user, uint64_t wall_ns, const sonde_metric *metric)
+{
+    journal_values *values = user;
+    values->wall_ns = wall_ns;
+    if (strcmp(metric->name, "peer_total") == 0)
+        values->counter = metric->counter;
+    else if (strcmp(metric->name, "peer_level") == 0)
+        values->gauge = metric->gauge;
+    else if (strcmp(metric->name, "peer_seconds") == 0) {
+        values->count = metric->histogram->count;
+        values->p100 = sonde_distribution_percentile(metric->histogram, 100);
+    }
+}
+
+static journal_values read_journal(const char *path)
+{
+    static uint8_t bytes[1 << 20];
+    journal_values values = {0};
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t len = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    size_t length = 0;
+    for (size_t at = 0; at < len; at += length) {
+        assert_int_equal(sonde__frame_check(bytes + at, len - at, &length), SONDE_OK);
+        sonde__frame_header header;
+        memcpy(&header, bytes + at, sizeof header);
+        if (header.type != SONDE__FRAME_METRICS)
+            continue;
+        assert_int_equal(sonde__metric_frame_read(bytes + at, take_value, &values), SONDE_OK);
+        values.frames++;
+        for (int i = 0; i < 200; i++) { /* damaged bytes are refused or read, never more */
+            static uint8_t bad[1 << 20];
+            memcpy(bad, bytes + at, length);
+            bad[sizeof header + (size_t)rand() % (length - sizeof header)] = (uint8_t)rand();
+            journal_values ignored = {0};
+            (void)sonde__metric_frame_read(bad, take_value, &ignored);
+        }
+    }
+    return values;
+}
+
+static void count_lines(void *user, const sonde_recovery *what)
+{
+    *(int *)user += what->status == SONDE_OK;
+}
+
+/* A process that dies leaves its metrics as they were; recovery puts them into the journal. */
+static void test_metrics_of_a_dead_process(void **state)
+{
+    (void)state;
+    int up[2];
+    int down[2];
+    assert_int_equal(pipe(up), 0);
+    assert_int_equal(pipe(down), 0);
+    pid_t child = fork();
+    if (child == 0)
+        peer(up[1], down[0]);
+    char byte = 'g';
+    assert_int_equal(read(up[0], &byte, 1), 1);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    int recovered = 0;
+    const char *folder = getenv("SONDE_TEST_DIR");
+    assert_int_equal(sonde_recover(folder, count_lines, &recovered), SONDE_OK);
+    assert_int_equal(recovered, 1);
+    char path[256];
+    snprintf(path, sizeof path, "%s/peer.sonde", folder);
+    journal_values values = read_journal(path);
+    assert_int_equal(values.frames, 1);
+    assert_int_equal(values.counter, 41);
+    assert_same(values.gauge, -1.5);
+    assert_int_equal(values.count, 100);
+    assert_same(values.p100, 100);
+    sonde_metric_set *set = sonde_metric_set_create();
+    assert_int_equal(sonde_metric_set_read_pid(set, child), SONDE_EABSENT);
+    sonde_metric_set_destroy(set);
+    unlink(path);
+}
+
+/* Each interval what has changed, at the end everything. */
+static void test_metrics_go_into_the_journal(void **state)
+{
+    (void)state;
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.dir = getenv("SONDE_TEST_DIR");
+    options.metrics_interval_ns = 20000000;
+    sonde_session *session = NULL;
+    assert_int_equal(sonde_open("peer", &options, &session), SONDE_OK);
+    sonde_counter *counter = sonde_counter_get("peer_total", NULL, SONDE_LABELS("a", "b"));
+    for (int i = 0; i < 20; i++) {
+        sonde_counter_inc(counter);
+        usleep(10000);
+    }
+    char path[256];
+    snprintf(path, sizeof path, "%s", sonde_session_path(session));
+    sonde_close(session);
+    journal_values values = read_journal(path);
+    assert_true(values.frames >= 3);
+    assert_int_equal(values.counter, 20);
+    assert_true(values.wall_ns > 1600000000000000000u);
+    /* and the reader of records does not mind them */
+    sonde_reader *reader;
+    sonde_record record;
+    sonde_reader_stats stats;
+    assert_int_equal(sonde_reader_open(path, NULL, &reader), SONDE_OK);
+    while (sonde_reader_next(reader, &record) == SONDE_OK)
+        ;
+    sonde_reader_stats_get(reader, &stats);
+    assert_int_equal(stats.refused + stats.bad_bytes, 0);
+    sonde_reader_close(reader);
+    unlink(path);
 }
 
 /* --- files that are not what they say --- */
@@ -193,6 +323,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_another_process),
+        cmocka_unit_test(test_metrics_of_a_dead_process),
+        cmocka_unit_test(test_metrics_go_into_the_journal),
         cmocka_unit_test(test_hostile_files_are_refused),
         cmocka_unit_test(test_random_bytes),
     };

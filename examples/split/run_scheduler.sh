@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# Starts the scheduler of the split example in this folder. SONDE_BIN: where the programs are.
+exec "${SONDE_BIN:-$(dirname "$0")/../../build/release/bin}/split_scheduler" "$@"

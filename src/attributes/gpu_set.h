@@ -24,7 +24,7 @@ typedef struct sonde__gpu_name {
     uint32_t type_len;
     char name[SONDE__GPU_NAME_BYTES];
     char upper[SONDE__GPU_NAME_BYTES];
-    char type[SONDE__GPU_NAME_BYTES];
+    char type[2 * SONDE__GPU_NAME_BYTES];
 } sonde__gpu_name;
 
 typedef struct sonde__gpu_set {
@@ -36,7 +36,7 @@ typedef struct sonde__gpu_set {
     const sonde__gpu_count *primary; /* the model the job is filed under; NULL: no GPU */
     size_t cap;
     sonde__buf text;
-    sonde__gpu_name kept[SONDE__GPU_NAMES_KEPT]; /* by hash: 13 KiB */
+    sonde__gpu_name kept[SONDE__GPU_NAMES_KEPT]; /* by hash: 17 KiB */
 } sonde__gpu_set;
 
 void sonde__gpu_set_init(sonde__gpu_set *set);

@@ -31,7 +31,7 @@ PUBLIC = {
     "machine.h": "capture",
     "settings.h": "settings",
     "attributes.h": "attributes",
-    "usage.h": "attributes",
+    "usage_metrics.h": "attributes",
     "processor.h": "attributes",
     "logger.h": "view",
     "lane_abi.h": "record",

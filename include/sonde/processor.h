@@ -12,7 +12,7 @@
 
 #include "sonde/attributes.h"
 #include "sonde/status.h"
-#include "sonde/usage.h"
+#include "sonde/usage_metrics.h"
 
 #include <stddef.h>
 #include <stdint.h>

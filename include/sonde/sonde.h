@@ -20,6 +20,6 @@
 #include "sonde/status.h"
 #include "sonde/task.h"
 #include "sonde/task_telemetry.h"
-#include "sonde/usage.h"
+#include "sonde/usage_metrics.h"
 
 #endif

@@ -37,7 +37,7 @@ static pid_t make_child(const sonde__own_group *group)
     return fork();
 }
 
-static bool is_replaced(const char *entry, const char *const *others)
+static bool is_replaced(const char *entry, char *const *others)
 {
     for (size_t i = 0; others[i]; i++) {
         size_t name = strcspn(others[i], "=") + 1;
@@ -48,7 +48,7 @@ static bool is_replaced(const char *entry, const char *const *others)
 }
 
 /* The environment of this process with some entries replaced. The list is to be freed. */
-static char **make_environment(const char *const *entries)
+static char **make_environment(char *const *entries)
 {
     size_t count = 0, used = 0, more = 0;
     while (environ[count])
@@ -60,7 +60,7 @@ static char **make_environment(const char *const *entries)
         if (!is_replaced(environ[i], entries))
             list[used++] = environ[i];
     for (size_t i = 0; list && i < more; i++)
-        list[used++] = (char *)(uintptr_t)entries[i];
+        list[used++] = entries[i];
     return list;
 }
 

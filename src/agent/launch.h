@@ -11,7 +11,7 @@
 
 typedef struct sonde__launch {
     char *const *argv;
-    const char *const *environment; /* "NAME=value" to set, ended by NULL */
+    char *const *environment; /* "NAME=value" to set, ended by NULL */
     const sonde__own_group *group;
     sigset_t mask; /* the child's */
 } sonde__launch;

@@ -85,7 +85,7 @@ sonde_status sonde__run_session_open(sonde__run_session *self,
     return SONDE_OK;
 }
 
-void sonde__run_session_environment(const sonde__run_session *self, const char *out[3])
+void sonde__run_session_environment(sonde__run_session *self, char *out[3])
 {
     out[0] = self->invitation[0] ? self->invitation : NULL;
     out[1] = self->invitation[0] ? self->traceparent : NULL;

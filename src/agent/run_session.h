@@ -24,7 +24,7 @@ sonde_status sonde__run_session_open(sonde__run_session *self,
                                      sonde__run_report *report);
 
 /* What the command's environment needs to join: up to two entries, borrowed; then NULL. */
-void sonde__run_session_environment(const sonde__run_session *self, const char *out[3]);
+void sonde__run_session_environment(sonde__run_session *self, char *out[3]);
 
 /* Records where the run stands, with a reading of the host. */
 void sonde__run_session_sample(sonde__run_session *self, sonde__run_report *report);

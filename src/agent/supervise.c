@@ -191,7 +191,7 @@ static int exit_code_of(int error)
 static void run_command(supervisor *self, int signal_fd, const sigset_t *mask)
 {
     sonde__run_report *report = self->report;
-    const char *environment[3] = {NULL};
+    char *environment[3] = {NULL};
     sonde__run_session_environment(&self->session, environment);
     sonde__launch launch = {self->options->argv, environment, &self->group, *mask};
     self->start_mono_ns = sonde__clock_monotonic_ns();

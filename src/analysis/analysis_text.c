@@ -30,9 +30,10 @@ static void put_title(sonde__buf *out, const sonde__analysis_style *style, const
 /* Text of the session on a terminal: control characters other than line ends could do anything. */
 static void put_safe(sonde__buf *out, const char *text)
 {
-    for (; text && *text; text++)
-        sonde__buf_char(out, ((unsigned char)*text < ' ' && *text != '\n') || *text == 127 ? '?'
-                                                                                           : *text);
+    for (; text && *text; text++) {
+        bool control = ((unsigned char)*text < ' ' && *text != '\n') || *text == 127;
+        sonde__buf_append(out, control ? "?" : text, 1);
+    }
 }
 
 static void put_padded(sonde__buf *out, const char *text, size_t width)

@@ -2,7 +2,7 @@
 #ifndef SONDE_ATTRIBUTES_DATETIME_H
 #define SONDE_ATTRIBUTES_DATETIME_H
 
-#include "sonde/usage.h"
+#include "sonde/usage_metrics.h"
 
 #include <stdbool.h>
 

@@ -2,6 +2,7 @@
 #include "attributes/gpu_set.h"
 
 #include "attributes/gpu_type.h"
+#include "attributes/text_hash.h"
 #include "base/number_format.h"
 #include "sonde/attributes.h"
 
@@ -85,6 +86,46 @@ static const sonde__gpu_count *choose_primary(const sonde__gpu_set *set)
     return best;
 }
 
+/* Works a name out, of at most SONDE__GPU_NAME_BYTES, in place of the one kept before. */
+static void work_out(sonde__gpu_name *kept, const char *name, size_t len)
+{
+    char type[2 * SONDE__GPU_NAME_BYTES + 8];
+    size_t type_len = sonde__gpu_type(name, len, type);
+    kept->len = (uint32_t)len;
+    kept->upper_len = (uint32_t)sonde_sanitize_field_value(name, len, 1, kept->upper);
+    kept->type_len = (uint32_t)type_len;
+    memcpy(kept->name, name, len);
+    memcpy(kept->type, type, type_len);
+}
+
+/* Appends the sanitised name and the model to the text; returns the length of the name. */
+static size_t put_name(sonde__gpu_set *set, const char *name, size_t len)
+{
+    char *out = set->text.data + set->text.len;
+    if (len > SONDE__GPU_NAME_BYTES) {
+        size_t upper_len = sonde_sanitize_field_value(name, len, 1, out);
+        set->text.len += upper_len + sonde__gpu_type(name, len, out + upper_len);
+        return upper_len;
+    }
+    sonde__gpu_name *kept = &set->kept[sonde__hash_text(name, len, 0) % SONDE__GPU_NAMES_KEPT];
+    if (kept->len != len || memcmp(kept->name, name, len) != 0)
+        work_out(kept, name, len);
+    memcpy(out, kept->upper, kept->upper_len);
+    memcpy(out + kept->upper_len, kept->type, kept->type_len);
+    set->text.len += kept->upper_len + kept->type_len;
+    return kept->upper_len;
+}
+
+static void add_name(sonde__gpu_set *set, size_t row, const char *name, size_t len)
+{
+    size_t start = set->text.len;
+    size_t upper_len = put_name(set, name, len);
+    size_t type_len = set->text.len - start - upper_len;
+    const char *upper = set->text.data + start;
+    set->names[row] = (sonde__gpu_count){upper, (uint32_t)upper_len, 1};
+    set->types[row] = (sonde__gpu_count){upper + upper_len, (uint32_t)type_len, 1};
+}
+
 sonde_status sonde__gpu_set_count(sonde__gpu_set *set, const char *text, const sonde__span *items,
                                   size_t count)
 {
@@ -103,13 +144,7 @@ sonde_status sonde__gpu_set_count(sonde__gpu_set *set, const char *text, const s
             set->types[rows - 1].count++;
             continue;
         }
-        char *out = set->text.data + set->text.len;
-        size_t len = sonde_sanitize_field_value(name, items[i].len, 1, out);
-        set->names[rows] = (sonde__gpu_count){out, (uint32_t)len, 1};
-        out += len;
-        len = sonde__gpu_type(name, items[i].len, out);
-        set->types[rows++] = (sonde__gpu_count){out, (uint32_t)len, 1};
-        set->text.len = (size_t)(out - set->text.data) + len;
+        add_name(set, rows++, name, items[i].len);
     }
     set->total = count;
     set->name_count = merge(set->names, rows);

@@ -15,6 +15,18 @@ typedef struct sonde__gpu_count {
     uint32_t count;
 } sonde__gpu_count;
 
+/* A name as it was last worked out: finding the model takes some twenty searches. */
+enum { SONDE__GPU_NAMES_KEPT = 64, SONDE__GPU_NAME_BYTES = 64 };
+
+typedef struct sonde__gpu_name {
+    uint32_t len; /* 0: none */
+    uint32_t upper_len;
+    uint32_t type_len;
+    char name[SONDE__GPU_NAME_BYTES];
+    char upper[SONDE__GPU_NAME_BYTES];
+    char type[2 * SONDE__GPU_NAME_BYTES];
+} sonde__gpu_name;
+
 typedef struct sonde__gpu_set {
     sonde__gpu_count *names; /* sanitised, upper case, in byte order */
     sonde__gpu_count *types; /* models, in byte order */
@@ -24,6 +36,7 @@ typedef struct sonde__gpu_set {
     const sonde__gpu_count *primary; /* the model the job is filed under; NULL: no GPU */
     size_t cap;
     sonde__buf text;
+    sonde__gpu_name kept[SONDE__GPU_NAMES_KEPT]; /* by hash: 17 KiB */
 } sonde__gpu_set;
 
 void sonde__gpu_set_init(sonde__gpu_set *set);

@@ -157,15 +157,19 @@ bool sonde__plan_cache_apply(sonde__plan_cache *cache, sonde_usage *usage, const
     return known;
 }
 
-/* A free place, else one that is no longer good, else any. */
+/* The place for the record at hand: where it was noted before, else a free one, else one whose plan
+   is no longer good, else any. */
 static sonde__plan_place *choose_place(sonde__plan_cache *cache, uint64_t epoch)
 {
     sonde__plan_place *set = set_of(cache);
+    sonde__plan_place *chosen = NULL;
     for (size_t i = 0; i < WAYS; i++) {
-        if (!set[i].plan || set[i].plan->epoch != epoch)
+        if (set[i].hash == cache->hash)
             return &set[i];
+        if (!set[i].plan || set[i].plan->epoch != epoch)
+            chosen = &set[i];
     }
-    return &set[cache->victim++ % WAYS];
+    return chosen ? chosen : &set[cache->victim++ % WAYS];
 }
 
 /* Only the built-in builders' updates, which are whole numbers of counts or times, get here. */
@@ -198,12 +202,14 @@ void sonde__plan_cache_remember(sonde__plan_cache *cache, const sonde_updates *u
         return;
     if (!cache->places && !make_places(cache))
         return;
-    size_t bytes = sizeof(sonde__plan) + updates->count * sizeof(plan_step) + cache->identity.len;
-    sonde__plan *plan = malloc(bytes);
-    if (!plan)
-        return;
-    fill_plan(plan, cache, updates);
     sonde__plan_place *place = choose_place(cache, updates->epoch);
+    bool noted = place->hash == cache->hash;
     free(place->plan);
-    *place = (sonde__plan_place){cache->hash, plan};
+    *place = (sonde__plan_place){cache->hash, NULL};
+    if (!noted)
+        return;
+    place->plan =
+        malloc(sizeof(sonde__plan) + updates->count * sizeof(plan_step) + cache->identity.len);
+    if (place->plan)
+        fill_plan(place->plan, cache, updates);
 }

@@ -38,7 +38,8 @@ void sonde__plan_cache_free(sonde__plan_cache *cache);
 bool sonde__plan_cache_apply(sonde__plan_cache *cache, sonde_usage *usage, const sonde_data *data,
                              const sonde__application *how);
 
-/* Remembers where the updates of the record last asked for went. Without memory it does not. */
+/* Remembers where the updates of the record last asked for went, when it comes for the second time:
+   records that come once leave no more than a note. Without memory it does not. */
 void sonde__plan_cache_remember(sonde__plan_cache *cache, const sonde_updates *updates);
 
 #endif

@@ -94,6 +94,11 @@ static void hash_keys(const sonde_usage *usage, sonde_updates *updates)
         if (slot != 0)
             __builtin_prefetch(sonde__usage_cell(usage, (uint32_t)slot - 1u));
     }
+    for (size_t i = 0; i < updates->count; i++) {
+        uint64_t slot = usage->slots[updates->rows[i].hash & usage->slot_mask];
+        if (slot != 0)
+            __builtin_prefetch(sonde__usage_cell(usage, (uint32_t)slot - 1u)->key);
+    }
 }
 
 static void add_amounts(sonde_usage *usage, const sonde_updates *updates, size_t count,

@@ -6,7 +6,7 @@
 #define SONDE_ATTRIBUTES_USAGE_MAP_H
 
 #include "attributes/updates.h"
-#include "sonde/usage.h"
+#include "sonde/usage_metrics.h"
 
 #include <pthread.h>
 #include <stdbool.h>

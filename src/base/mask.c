@@ -267,7 +267,8 @@ void sonde__mask_text(const char *text, size_t len, sonde__buf *out)
         at += found.keep + found.hide;
         shown = at;
     }
-    sonde__buf_append(out, text + shown, len - shown);
+    if (shown < len)
+        sonde__buf_append(out, text + shown, len - shown);
 }
 
 void sonde__mask_value(const char *name, const char *value, sonde__buf *out)

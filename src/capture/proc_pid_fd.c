@@ -101,7 +101,8 @@ static void count_one(const sonde__host *host, fd_state *state, const char *name
 {
     struct stat info;
     int fd = atoi(name);
-    /* not fstat: the thread sanitizer takes a look at another thread's descriptor for a use of it */
+    /* not fstat: the thread sanitizer takes a look at another thread's descriptor for a use of it
+     */
     int failed = host->self ? fstatat(fd, "", &info, AT_EMPTY_PATH)
                             : fstatat(state->folder.fd, name, &info, 0);
     if (failed) {

@@ -6,8 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static sonde_status open_path(const sonde__host *host, sonde__kernel_file *file, const char *format,
-                              va_list args)
+__attribute__((format(printf, 3, 0))) static sonde_status open_path(const sonde__host *host,
+                                                                    sonde__kernel_file *file,
+                                                                    const char *format,
+                                                                    va_list args)
 {
     char path[SONDE__SMALL_PATH_BYTES], full[SONDE__ROOT_BYTES + SONDE__SMALL_PATH_BYTES];
     int len = vsnprintf(path, sizeof path, format, args);
@@ -18,7 +20,9 @@ static sonde_status open_path(const sonde__host *host, sonde__kernel_file *file,
     return sonde__kernel_file_open(file, full, SONDE__FILE_WHOLE);
 }
 
-static sonde_status read_path(sonde__host *host, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static sonde_status read_path(sonde__host *host,
+                                                                    const char *format,
+                                                                    va_list args)
 {
     sonde__kernel_file file;
     sonde_status status = open_path(host, &file, format, args);

@@ -51,7 +51,7 @@ struct sonde_telemetry {
     const char *cmd_line; /* arguments, each ended by NUL */
     size_t cmd_line_count;
     sonde__thread_usage thread;
-    uint64_t peak_rss_bytes; /* largest the process ever had; 0: not known */
+    uint64_t peak_rss_bytes;      /* largest the process ever had; 0: not known */
     const struct sonde__gpu *gpu; /* belongs to the source */
     size_t gpu_count;
     sonde_status gpu_status; /* why there is no GPU */

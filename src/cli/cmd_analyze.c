@@ -101,7 +101,7 @@ static int analyze_run(const sonde__args *args)
         ok = show(args, &analysis, &style) && ok;
     bool wrote = false;
     if (ok && !sonde__args_has(args, "--no-write"))
-        status = sonde__analysis_rebuild(&analysis, &wrote);
+        (void)sonde__analysis_rebuild(&analysis, &wrote); /* a folder may be read-only */
     if (wrote)
         sonde__command_error(args->command, "%s summary %s",
                              analysis.have_json ? "finished the" : "wrote the missing",

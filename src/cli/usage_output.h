@@ -2,7 +2,7 @@
 #ifndef SONDE_CLI_USAGE_OUTPUT_H
 #define SONDE_CLI_USAGE_OUTPUT_H
 
-#include "sonde/usage.h"
+#include "sonde/usage_metrics.h"
 
 #include <stdbool.h>
 

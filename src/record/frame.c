@@ -105,7 +105,8 @@ static uint32_t local_name(sonde__frame_writer *writer, const sonde__names_view 
 static uint8_t *put_bytes(uint8_t *out, const void *data, size_t len)
 {
     out = sonde__varint_put(out, len);
-    memcpy(out, data, len);
+    if (len > 0) /* an empty value may have no memory behind it */
+        memcpy(out, data, len);
     return out + len;
 }
 

@@ -61,8 +61,8 @@ static bool grow_histograms(const sonde__metric_view *view, uint32_t lane, uint3
     uint64_t bytes = (uint64_t)(to - from) * sizeof *cells;
     if (!sonde__metric_store_back((uint64_t)((uint8_t *)(cells + from) - view->base), bytes))
         return false;
-    const double low = INFINITY;
-    const double high = -INFINITY;
+    double low = INFINITY;
+    double high = -INFINITY;
     for (uint32_t i = from; i < to; i++) {
         __atomic_store(&cells[i].min, &low, __ATOMIC_RELAXED);
         __atomic_store(&cells[i].max, &high, __ATOMIC_RELAXED);

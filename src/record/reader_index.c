@@ -153,11 +153,32 @@ static void index_frame(void *user, const sonde__frame_header *header, const uin
     reader->stats.frames++;
 }
 
-static void free_source(sonde__source *source)
+/* A reader also works inside the host, for the files of its session: a descriptor that the host has
+   closed, and whose number it may use again, is neither read nor closed. */
+static bool is_ours(const sonde__source *source)
 {
     struct stat st;
-    if (source->scan.fd >= 0 && fstat(source->scan.fd, &st) == 0 && st.st_dev == source->dev &&
-        st.st_ino == source->ino)
+    return fstat(source->scan.fd, &st) == 0 && st.st_dev == source->dev && st.st_ino == source->ino;
+}
+
+/* Opens the file anew where the descriptor was lost. False: it is not there any more. */
+static bool keep_open(sonde__source *source)
+{
+    if (source->scan.fd < 0 || is_ours(source))
+        return true;
+    int lost = source->scan.fd;
+    source->scan.fd = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (source->scan.fd >= 0 && is_ours(source))
+        return true;
+    if (source->scan.fd >= 0)
+        close(source->scan.fd);
+    source->scan.fd = lost;
+    return false;
+}
+
+static void free_source(sonde__source *source)
+{
+    if (source->scan.fd >= 0 && is_ours(source))
         close(source->scan.fd);
     sonde__buf_free(&source->memory);
     free(source->path);
@@ -231,7 +252,7 @@ bool sonde__reader_rescan(sonde_reader *reader)
     uint64_t before = reader->stats.frames;
     for (uint32_t i = 0; i < reader->source_count; i++) {
         visit v = {reader, i};
-        if (reader->sources[i]->scan.fd >= 0)
+        if (reader->sources[i]->scan.fd >= 0 && keep_open(reader->sources[i]))
             sonde__frame_scan(&reader->sources[i]->scan, index_frame, &v);
     }
     return reader->stats.frames != before;
@@ -257,6 +278,8 @@ static bool load_bytes(sonde_reader *reader, sonde__stream *stream, const sonde_
         stream->bytes_cap = ref->length;
     }
     const sonde__journal_scan *scan = &reader->sources[ref->source]->scan;
+    if (!keep_open(reader->sources[ref->source]))
+        return false;
     if (scan->fd < 0)
         memcpy(stream->bytes, scan->data + ref->offset, ref->length);
     else if (pread(scan->fd, stream->bytes, ref->length, (off_t)ref->offset) !=

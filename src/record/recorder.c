@@ -366,7 +366,7 @@ sonde_status sonde__recorder_start(const sonde_session *session)
     fill_header(session);
     atomic_store(&sonde__run, session->run);
     recorder->lanes_used = 0;
-    recorder->lanes_exhausted = false;
+    __atomic_store_n(&recorder->lanes_exhausted, false, __ATOMIC_RELAXED);
     region->lanes[0].shared = true;
     if (!bind_handle(&region->lanes[0]))
         return SONDE_ELIMIT;

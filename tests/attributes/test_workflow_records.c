@@ -100,7 +100,7 @@ static void attributes_of_the_workflow_hold(void **state)
     (void)state;
     sonde_attr good[] = {text_attr("action", SONDE_ATTR_STRING, "Fine-Tune"),
                          {.group = SONDE_METADATA, .type = SONDE_ATTR_BOOL, .key = "success"},
-                         {.group = SONDE_USED, .type = SONDE_ATTR_BYTES, .key = "network"}};
+                         text_attr("network", SONDE_ATTR_BYTES, "not a text")};
     sonde_session *session = begin("train", good, 3);
     char *path = strdup(sonde_session_path(session));
     sonde_close(session);

@@ -135,7 +135,8 @@ static void path_outside_the_mount(void **state)
     machine_remove();
 }
 
-enum { REAL_LIMIT = 64 << 20, REAL_USE = 20 << 20 };
+/* room for what a sanitizer adds */
+enum { REAL_LIMIT = 512 << 20, REAL_USE = 40 << 20 };
 #define REAL_FOLDER "/sys/fs/cgroup/memory/sonde_test"
 
 static bool write_to(const char *path, const char *text)
@@ -173,7 +174,7 @@ static void look_from_inside(const void *folder)
     CHECK(sonde_telemetry_uint(now, F(CGROUP_MEMORY_PEAK), &peak) == SONDE_OK && peak >= REAL_USE);
     CHECK(sonde_telemetry_uint(now, F(CGROUP_MEMORY_OOM_KILLS), &kills) == SONDE_OK && kills == 0);
     CHECK(sonde_telemetry_double(now, F(CGROUP_MEMORY_PERCENT), &percent) == SONDE_OK);
-    CHECK(percent > 30 && percent < 100);
+    CHECK(percent > 7 && percent < 100);
     CHECK(sonde_telemetry_uint(now, F(MEMORY_TOTAL), &host) == SONDE_OK && host > REAL_LIMIT);
     sonde_capture_close(capture);
 }
@@ -188,7 +189,7 @@ static void a_real_cgroup_with_a_memory_limit(void **state)
         skip();
     }
     snprintf(path, sizeof path, "%s/memory.limit_in_bytes", folder);
-    bool limited = write_to(path, "67108864\n");
+    bool limited = write_to(path, "536870912\n");
     if (limited)
         run_in_child(look_from_inside, folder);
     assert_int_equal(rmdir(folder), 0);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A secret in the environment, in arguments or in a settings file appears in no output of any command."""
+import re
 import subprocess
 import sys
 
@@ -35,6 +36,16 @@ def assert_clean(done):
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_environment(sonde, command):
     assert_clean(sonde(*command, env=VARIABLES))
+
+
+def test_every_command_there_is(sonde):
+    """Also those that came after this test: with a secret for an argument, and in the environment."""
+    names = re.findall(r"^  (\w+) ", sonde("--help").out, re.M)
+    assert {"capture", "doctor", "check", "version"} <= set(names)
+    for name in names:
+        assert_clean(sonde(name, "--help", env=VARIABLES))
+        assert_clean(sonde(name, JWT, env=VARIABLES))
+        assert_clean(sonde(name, "--token=planted-token", env=VARIABLES))
 
 
 @pytest.fixture

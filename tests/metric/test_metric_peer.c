@@ -311,7 +311,9 @@ static char dir[] = "/tmp/sonde-peer-XXXXXX";
 static int set_up(void **state)
 {
     (void)state;
-    return mkdtemp(dir) && setenv("SONDE_TEST_DIR", dir, 1) == 0 ? 0 : -1;
+    bool ready = mkdtemp(dir) && setenv("SONDE_TEST_DIR", dir, 1) == 0 &&
+                 setenv("SONDE_JOURNAL_ONLY", "1", 1) == 0; /* one file per session */
+    return ready ? 0 : -1;
 }
 
 static int tear_down(void **state)

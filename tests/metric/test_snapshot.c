@@ -20,6 +20,7 @@ static int set_up(void **state)
     (void)state;
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = mkdtemp(dir);
+    options.journal_only = 1;
     return sonde_open("s", &options, &session) == SONDE_OK ? 0 : -1;
 }
 

@@ -321,7 +321,7 @@ static void test_overhead_limit_lowers_the_level(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    return mkdtemp(dir) ? 0 : -1;
+    return mkdtemp(dir) ? setenv("SONDE_JOURNAL_ONLY", "1", 1) : -1;
 }
 
 static int tear_down(void **state)

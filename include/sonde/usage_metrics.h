@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Usage metrics: a map from metric name to number, with the time of its last update, in memory and
    in a file that several processes add to. */
-#ifndef SONDE_USAGE_H
-#define SONDE_USAGE_H
+#ifndef SONDE_USAGE_METRICS_H
+#define SONDE_USAGE_METRICS_H
 
 #include "sonde/attributes.h"
 #include "sonde/status.h"

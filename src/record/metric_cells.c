@@ -2,7 +2,7 @@
 /* The slow side of counters, gauges and histograms: a thread's first use of a page of cells, values
    outside the buckets, signal handlers that interrupt an observation, and threads that have no
    cells of their own. The last two use the cells of lane 0, which all threads share, by locked
-   instructions: whoever comes here can always count. Nothing here waits for a lock. */
+   instructions. Nothing here waits, but for a thread that puts memory behind shared cells. */
 #include "record/metric_cells.h"
 
 #include "record/histogram_table.h"
@@ -12,6 +12,7 @@
 #include "sonde/metric.h"
 
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 enum { COUNTERS_PER_PAGE = 512, HISTOGRAMS_PER_CHUNK = 51 };
@@ -74,18 +75,24 @@ static bool grow_histograms(const sonde__metric_view *view, uint32_t lane, uint3
 
 /* --- lane 0 --- */
 
-/* One of the threads that share lane 0 grows it; it is not waited for. */
+/* One of the threads that share lane 0 grows it; the others wait for it, except a signal handler
+   that interrupted the one. */
 static _Atomic uint32_t growing;
 
 static bool shared_has(const sonde__metric_view *view, _Atomic uint32_t *have, uint32_t index,
                        bool (*grow)(const sonde__metric_view *, uint32_t, uint32_t))
 {
+    static __thread volatile bool inside;
     if (index < atomic_load_explicit(have, memory_order_acquire))
         return true;
-    if (atomic_exchange(&growing, 1) != 0)
+    if (inside)
         return false;
+    inside = true;
+    while (atomic_exchange(&growing, 1) != 0)
+        sched_yield();
     bool grown = grow(view, 0, index);
     atomic_store(&growing, 0);
+    inside = false;
     return grown;
 }
 

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture/machine_parsers.h"
 
-/* "0.42": an integer, a point, decimals, then a blank or the end of the line. */
-static bool scan_decimal(sonde__scan *scan, double *out)
-{
-    uint64_t whole, decimals = 0;
-    double scale = 1;
-    sonde__scan_blanks(scan);
-    if (!sonde__scan_digits(scan, &whole))
-        return false;
-    if (*scan->at == '.') {
-        const char *start = ++scan->at;
-        if (!sonde__scan_digits(scan, &decimals))
-            return false;
-        for (const char *at = start; at < scan->at; at++)
-            scale *= 10;
-    }
-    *out = ((double)whole * scale + (double)decimals) / scale; /* rounded once */
-    return *scan->at == ' ' || *scan->at == '\n';
-}
-
 static bool at_line_end(sonde__scan *scan)
 {
     sonde__scan_blanks(scan);
@@ -72,7 +53,7 @@ sonde_status sonde__parse_loadavg(const char *text, size_t len, sonde__loadavg *
     sonde__scan scan = sonde__scan_of(text, len);
     sonde__loadavg value;
     for (unsigned i = 0; i < 3; i++)
-        if (!scan_decimal(&scan, &value.mean[i]))
+        if (!sonde__scan_decimal(&scan, &value.mean[i]))
             return SONDE_EBADDATA;
     sonde__scan_blanks(&scan);
     if (!sonde__scan_digits(&scan, &value.running) || !sonde__scan_literal(&scan, "/", 1) ||
@@ -90,7 +71,7 @@ static bool scan_pressure(sonde__scan *line, double percent[SONDE__PRESSURE_AVER
     for (unsigned i = 0; i < SONDE__PRESSURE_AVERAGES; i++) {
         sonde__scan_blanks(line);
         if (!sonde__scan_literal(line, keys[i], strlen(keys[i])) ||
-            !scan_decimal(line, &percent[i]))
+            !sonde__scan_decimal(line, &percent[i]))
             return false;
     }
     sonde__scan_blanks(line);

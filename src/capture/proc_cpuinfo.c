@@ -20,25 +20,6 @@ typedef struct frequency_state {
     double fixed_mhz;
 } frequency_state;
 
-/* " 2445.432\n": a whole number, or with a point and decimals. */
-static bool scan_decimal(sonde__scan *scan, double *out)
-{
-    uint64_t whole, decimals = 0;
-    double scale = 1;
-    sonde__scan_blanks(scan);
-    if (!sonde__scan_digits(scan, &whole))
-        return false;
-    if (*scan->at == '.') {
-        const char *start = ++scan->at;
-        if (!sonde__scan_digits(scan, &decimals))
-            return false;
-        for (const char *at = start; at < scan->at; at++)
-            scale *= 10;
-    }
-    *out = (double)whole + (double)decimals / scale;
-    return *scan->at == '\n' || *scan->at == ' ';
-}
-
 sonde_status sonde__cpuinfo_mhz(const char *text, size_t len, double *mhz)
 {
     sonde__scan scan = sonde__scan_of(text, len), line;
@@ -48,7 +29,7 @@ sonde_status sonde__cpuinfo_mhz(const char *text, size_t len, double *mhz)
         if (!sonde__scan_literal(&line, "cpu MHz", 7))
             continue;
         sonde__scan_blanks(&line);
-        if (!sonde__scan_literal(&line, ":", 1) || !scan_decimal(&line, &one))
+        if (!sonde__scan_literal(&line, ":", 1) || !sonde__scan_decimal(&line, &one))
             return SONDE_EBADDATA;
         sum += one;
         count++;

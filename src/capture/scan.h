@@ -59,6 +59,26 @@ static inline bool sonde__scan_uint(sonde__scan *scan, uint64_t *out)
     return true;
 }
 
+/* Blanks, then a decimal number, whole or with a point and decimals, ended by a blank or a newline.
+ */
+static inline bool sonde__scan_decimal(sonde__scan *scan, double *out)
+{
+    uint64_t whole, decimals = 0;
+    double scale = 1;
+    sonde__scan_blanks(scan);
+    if (!sonde__scan_digits(scan, &whole))
+        return false;
+    if (*scan->at == '.') {
+        const char *start = ++scan->at;
+        if (!sonde__scan_digits(scan, &decimals))
+            return false;
+        for (const char *at = start; at < scan->at; at++)
+            scale *= 10;
+    }
+    *out = ((double)whole * scale + (double)decimals) / scale; /* rounded once */
+    return *scan->at == ' ' || *scan->at == '\n';
+}
+
 /* Cuts the next line, without its newline, off scan. False at the end; a last line without a
    newline is cut short by somebody and is not returned. */
 static inline bool sonde__scan_line(sonde__scan *scan, sonde__scan *line)

@@ -138,7 +138,7 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
     sonde__journal *journal = &recorder->drain.journal;
     bool alone =
         session->joined || session->options.journal_only || env_is_on("SONDE_JOURNAL_ONLY");
-    recorder->drain.observer = alone ? NULL : &sonde__session_observer;
+    recorder->drain.follower.observer = alone ? NULL : &sonde__session_observer;
     sonde_status status =
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)

@@ -181,7 +181,8 @@ static void put_tasks(const sonde__run_report *report, sonde__buf *out)
     sonde__buf_printf(out, ", %" PRIu64 " sample%s\n", report->samples,
                       report->samples == 1 ? "" : "s");
     if (files->last_error != SONDE_OK)
-        sonde__buf_printf(out, "  warning    not all was written: %s\n",
+        sonde__buf_printf(out,
+                          "  warning    not all was written: %s; sonde analyze completes the log\n",
                           sonde_status_text(files->last_error));
 }
 

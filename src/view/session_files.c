@@ -47,6 +47,9 @@ struct sonde__session_files {
     sonde__tally tally;
     sonde__packet packet;
     uint64_t csv_bytes;
+    bool log_closed; /* the disk does not take the last rows: they are counted instead */
+    uint64_t rows_missing;
+    sonde_status rows_reason;
     uint64_t open;
     uint64_t refreshed_ns;
     uint64_t refreshed_packets;
@@ -151,6 +154,8 @@ static void make_summary(sonde__session_files *files, const char *state)
         .lost = stats.lost,
         .missing = stats.missing,
         .open = files->open,
+        .csv_rows_missing = files->rows_missing,
+        .csv_reason = sonde_status_text(files->rows_reason),
         .more = files->more,
         .user = files->user,
     };
@@ -225,7 +230,10 @@ sonde_status sonde__session_files_open(const char *journal, sonde__session_files
 static void take_record(sonde__session_files *files, const sonde_record *record)
 {
     if (sonde__packet_of_record(record, &files->packet)) {
-        sonde__packet_csv_write(&files->rows, &files->packet);
+        if (files->log_closed)
+            files->rows_missing++;
+        else
+            sonde__packet_csv_write(&files->rows, &files->packet);
         sonde__tally_add(&files->tally, &files->packet);
     } else if (record->kind == SONDE_RECORD_OPEN) {
         files->open++;
@@ -300,6 +308,7 @@ void sonde__session_files_stats_get(const sonde__session_files *files,
     sonde_reader_stats_get(files->reader, &stats);
     out->lost = stats.lost;
     out->missing = stats.missing;
+    out->rows_missing = files->rows_missing;
     out->journal_bytes = stats.bytes;
     out->journals = stats.files;
 }
@@ -314,6 +323,16 @@ const char *sonde__session_files_json(const sonde__session_files *files)
     return files->json;
 }
 
+/* Rows that could not be written up to now never will be; the summary still counts everything. */
+static void close_log(sonde__session_files *files)
+{
+    for (size_t i = 0; i < files->rows.len; i++)
+        files->rows_missing += files->rows.data[i] == '\n';
+    files->rows_reason = files->last_error;
+    files->log_closed = true;
+    sonde__buf_clear(&files->rows);
+}
+
 void sonde__session_files_close(sonde__session_files *files, sonde__session_files_stats *out)
 {
     if (!files)
@@ -321,6 +340,10 @@ void sonde__session_files_close(sonde__session_files *files, sonde__session_file
     if (files->fd >= 0) {
         while (sonde__session_files_pass(files, SIZE_MAX))
             ;
+        if (files->rows.len > 0) {
+            close_log(files);
+            take_records(files, SIZE_MAX);
+        }
         write_summary(files, "finished");
         if (out)
             sonde__session_files_stats_get(files, out);

@@ -9,6 +9,7 @@
 #include "record/follower.h"
 #include "record/frame.h"
 #include "record/journal.h"
+#include "record/machine_frame.h"
 #include "record/segment.h"
 #include "sonde/reader.h"
 #include "sonde/task.h"
@@ -82,6 +83,7 @@ typedef struct sonde__drain {
     sonde__journal journal;
     uint64_t interval_ns;
     sonde__follower follower;
+    sonde__machine_note machine;
     _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */
     /* requests and answers, under lock */
     pthread_mutex_t lock;

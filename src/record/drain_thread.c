@@ -96,6 +96,8 @@ static bool turn(sonde__drain *drain, bool *moved)
         status = sonde__journal_sync(&drain->journal);
     const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
     if (status == SONDE_OK)
+        sonde__machine_frame_write(&drain->machine, &drain->journal, header->session, header->run);
+    if (status == SONDE_OK)
         sonde__tick_run(&drain->tick, &drain->journal, header->session, header->run, stop);
     if (status == SONDE_OK && stop)
         status = finish(drain);
@@ -199,6 +201,7 @@ sonde_status sonde__drain_stop(sonde__drain *drain, const sonde__run_end *end, u
     drain->running = false;
     sonde__pump_free(&drain->pump);
     sonde__tick_free(&drain->tick);
+    sonde__machine_note_free(&drain->machine);
     return drain->finish_status;
 }
 

@@ -29,7 +29,9 @@ static uint64_t clock_ns(clockid_t id)
 static void sleep_until_woken(sonde__follower *follower)
 {
     struct timespec limit = {LOOK_NS / 1000000000u, LOOK_NS % 1000000000u};
+    sonde__library_rest();
     syscall(SYS_futex, &follower->wake, FUTEX_WAIT_PRIVATE, 0, &limit, NULL, 0);
+    sonde__library_work();
 }
 
 /* One piece of work after the other, and sleep in between when there is no more. */
@@ -41,8 +43,12 @@ static void *follower_main(void *argument)
     while (follower->observed && !atomic_load(&follower->stop)) {
         atomic_store(&follower->wake, 0);
         bool more = follower->observer->pass(follower->observed);
-        if (!more && !atomic_load(&follower->stop))
+        if (!more && !atomic_load(&follower->stop)) {
             sleep_until_woken(follower);
+        } else {
+            sonde__library_rest(); /* a fork that waits is let through */
+            sonde__library_work();
+        }
     }
     follower->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     return NULL;
@@ -79,6 +85,13 @@ void sonde__follower_finish(sonde__follower *follower)
     follower->running = false;
     if (follower->observed)
         follower->observer->close(follower->observed);
+    follower->observed = NULL;
+}
+
+void sonde__follower_abandon(sonde__follower *follower)
+{
+    if (follower->observed)
+        follower->observer->abandon(follower->observed);
     follower->observed = NULL;
 }
 

@@ -35,4 +35,7 @@ void sonde__follower_wake(sonde__follower *follower);
    the priority that close() should have. */
 void sonde__follower_finish(sonde__follower *follower);
 
+/* In a forked child, where the thread is not and was at rest: frees what it had. */
+void sonde__follower_abandon(sonde__follower *follower);
+
 #endif

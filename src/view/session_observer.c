@@ -44,8 +44,14 @@ static void observe_close(void *files)
     sonde__session_files_close(files, NULL);
 }
 
+static void observe_abandon(void *files)
+{
+    sonde__session_files_abandon(files);
+}
+
 const sonde__observer sonde__session_observer = {
     .open = observe_open,
     .pass = observe_pass,
     .close = observe_close,
+    .abandon = observe_abandon,
 };

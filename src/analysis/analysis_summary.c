@@ -55,8 +55,9 @@ static void take_member(sonde__analysis *analysis, sonde__json_reader *reader)
         return;
     }
     if (sonde__json_equals(reader, "state")) {
-        analysis->json_unfinished |=
-            sonde__json_next(reader) == SONDE__JSON_STRING && sonde__json_equals(reader, "running");
+        if (sonde__json_next(reader) == SONDE__JSON_STRING)
+            analysis->json_unfinished |=
+                sonde__json_equals(reader, "running") || sonde__json_equals(reader, "incomplete");
         return;
     }
     if (sonde__json_equals(reader, "csv_rows_missing")) {

@@ -312,8 +312,13 @@ static bool load_frame(sonde_reader *reader, sonde__stream *stream)
             reader->stats.duplicates += ref->count;
             continue;
         }
-        if (!load_bytes(reader, stream, ref))
+        if (!load_bytes(reader, stream, ref)) {
+            if (!stream->control) { /* the file has changed, or there is no memory for it */
+                reader->stats.missing += end - stream->expected;
+                stream->expected = end;
+            }
             continue;
+        }
         if (!stream->control && ref->first_seq > stream->expected)
             reader->stats.missing += ref->first_seq - stream->expected;
         if (!stream->control && ref->first_seq < stream->expected)

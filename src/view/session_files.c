@@ -214,26 +214,39 @@ sonde_status sonde__session_files_open(const char *journal, sonde__session_files
     }
     if (status == SONDE_OK) {
         sonde__buf_text(&files->rows, sonde__packet_csv_header);
+        status = files->rows.status;
+    }
+    if (status == SONDE_OK) {
         write_rows(files);
         status = files->last_error;
     }
     if (status != SONDE_OK) {
         if (files->fd >= 0)
             unlink(files->csv);
-        sonde__session_files_close(files, NULL);
+        sonde__session_files_abandon(files);
         return status;
     }
     *out = files;
     return SONDE_OK;
 }
 
+static void add_row(sonde__session_files *files)
+{
+    if (!files->log_closed) {
+        sonde__packet_csv_write(&files->rows, &files->packet);
+        if (files->rows.status == SONDE_OK)
+            return;
+        files->rows_reason =
+            files->rows.status; /* no memory for this one; the next may be shorter */
+        files->rows.status = SONDE_OK;
+    }
+    files->rows_missing++;
+}
+
 static void take_record(sonde__session_files *files, const sonde_record *record)
 {
     if (sonde__packet_of_record(record, &files->packet)) {
-        if (files->log_closed)
-            files->rows_missing++;
-        else
-            sonde__packet_csv_write(&files->rows, &files->packet);
+        add_row(files);
         sonde__tally_add(&files->tally, &files->packet);
     } else if (record->kind == SONDE_RECORD_OPEN) {
         files->open++;
@@ -342,7 +355,7 @@ void sonde__session_files_close(sonde__session_files *files, sonde__session_file
             close_log(files);
             take_records(files, SIZE_MAX);
         }
-        write_summary(files, "finished");
+        write_summary(files, files->reader ? "finished" : "incomplete");
         if (out)
             sonde__session_files_stats_get(files, out);
     }

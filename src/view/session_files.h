@@ -48,7 +48,8 @@ const char *sonde__session_files_csv(const sonde__session_files *files);
 const char *sonde__session_files_json(const sonde__session_files *files);
 
 /* Writes all that is left and the final summary: state "finished", or "died" when a process of the
-   session ended without saying so. Rows that the disk does not take are counted in it. *out, when
+   session ended without saying so. Rows that the disk does not take are counted in it; it
+   is "incomplete" when there was no memory to read the journal. *out, when
    given, gets the last totals. Frees. NULL is allowed.
  */
 void sonde__session_files_close(sonde__session_files *files, sonde__session_files_stats *out);

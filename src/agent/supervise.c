@@ -28,6 +28,7 @@ typedef struct supervisor {
     sonde__run_report *report;
     sonde__run_session session;
     sonde__own_group group;
+    sonde__tree_walk family;
     pid_t pid;
     bool ended;
     int status;
@@ -82,7 +83,7 @@ static void note_totals(supervisor *self)
 
 static void take_sample(supervisor *self)
 {
-    sonde__family_look(getpid(), &self->report->last);
+    sonde__family_look(&self->family, &self->report->last);
     note_peaks(self->report, &self->report->last);
     note_totals(self);
     self->report->samples++;
@@ -109,7 +110,7 @@ static void note_end(supervisor *self, int status)
 static void reap(supervisor *self, pid_t pid)
 {
     uint64_t read_bytes = 0, written_bytes = 0;
-    bool known = sonde__family_io(pid, &read_bytes, &written_bytes);
+    bool known = sonde__family_io(&self->family, pid, &read_bytes, &written_bytes);
     struct rusage usage;
     int status;
     if (wait4(pid, &status, 0, &usage) != pid)
@@ -201,7 +202,7 @@ static void run_command(supervisor *self, int signal_fd, const sigset_t *mask)
     sonde__host_watch_open(&report->host, self->options->host ? self->options->capture : NULL);
     take_sample(self); /* at once, so that a command of some milliseconds has one */
     watch(self, signal_fd);
-    sonde__family_look(getpid(), &report->last);
+    sonde__family_look(&self->family, &report->last);
     report->still_running = report->last.processes;
     note_totals(self);
     sonde__host_watch_close(&report->host);
@@ -224,6 +225,7 @@ void sonde__supervise(const sonde__supervise_options *options, sonde__run_report
     }
     if (sonde__run_session_open(&self.session, options, report) == SONDE_OK) {
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+        sonde__family_open(&self.family);
         if (options->group)
             sonde__own_group_make(&self.group);
         else
@@ -232,6 +234,7 @@ void sonde__supervise(const sonde__supervise_options *options, sonde__run_report
         run_command(&self, signal_fd, &mask);
         sonde__own_group_remove(&self.group);
         sonde__run_session_close(&self.session, report);
+        sonde__tree_walk_close(&self.family);
     }
     close(signal_fd);
     sigprocmask(SIG_SETMASK, &mask, NULL);

@@ -128,11 +128,12 @@ const sonde__command sonde__command_recover = {
     .name = "recover",
     .operands = "[DIR]",
     .summary = "finish sessions whose process died",
-    .about = "Commands that read a session do this by themselves. What a process had recorded and "
-             "not yet\nwritten when it died is in shared memory; it is put into the session's "
-             "journal, with the tasks\nthat were open; its CSV log and summary are completed from "
-             "it. Running processes are left alone. Exit code "
-             "1 when something could not be recovered.",
+    .about =
+        "Commands that read a session do this by themselves. What a process had recorded and not "
+        "yet\n"
+        "written when it died is in shared memory; it is put into the session's journal, with the\n"
+        "tasks that were open, and the CSV log and the summary are completed from it. Running\n"
+        "processes are left alone. Exit code 1 when something could not be recovered.",
     .options = recover_options,
     .examples = recover_examples,
     .operands_max = 1,

@@ -27,7 +27,12 @@ typedef enum sonde_record_kind {
 } sonde_record_kind;
 
 /* Why records were lost; bits. */
-enum { SONDE_LOSS_FULL = 1, SONDE_LOSS_SLOTS = 2, SONDE_LOSS_SIGNAL = 4 };
+enum {
+    SONDE_LOSS_FULL = 1,   /* the ring was full and the drain did not move */
+    SONDE_LOSS_SLOTS = 2,  /* too many open tasks in one thread */
+    SONDE_LOSS_SIGNAL = 4, /* inside a signal handler, and no lane was free */
+    SONDE_LOSS_LIMIT = 8,  /* beyond the session's byte limit: not written, or removed again */
+};
 
 /* How a process's recording ended. */
 typedef enum sonde_run_state {
@@ -63,6 +68,7 @@ typedef struct sonde_run {
     const char *segment; /* "shared", or why it was private */
     const sonde_attr *attrs;
     size_t attr_count;
+    uint64_t attrs_left_out; /* attributes of the workflow that were too large to keep */
 } sonde_run;
 
 /* What the process used between a measured task's start and end, from both readings and the samples
@@ -136,6 +142,7 @@ typedef struct sonde_reader_stats {
     uint64_t missing;    /* numbers neither stored nor counted as lost */
     uint64_t lost;       /* numbers counted as lost */
     uint64_t refused;    /* segments or files of this session that were not understood */
+    uint64_t compressed; /* frames that cannot be read because there is no libzstd.so.1 here */
 } sonde_reader_stats;
 
 typedef struct sonde_reader_options {

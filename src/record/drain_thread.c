@@ -76,7 +76,10 @@ static void publish_counts(sonde__drain *drain)
 {
     atomic_store_explicit(&drain->written, drain->pump.records, memory_order_relaxed);
     atomic_store_explicit(&drain->lost, drain->pump.lost, memory_order_relaxed);
-    atomic_store_explicit(&drain->bytes, drain->journal.end, memory_order_relaxed);
+    atomic_store_explicit(&drain->bytes, drain->journal.before + drain->journal.end,
+                          memory_order_relaxed);
+    atomic_store_explicit(&drain->part, drain->journal.part, memory_order_relaxed);
+    atomic_store_explicit(&drain->stopped_writing, drain->pump.stopped, memory_order_relaxed);
     atomic_store_explicit(&drain->errors, drain->journal.errors, memory_order_relaxed);
     atomic_store_explicit(&drain->last_error, (int)drain->journal.last, memory_order_relaxed);
 }
@@ -93,10 +96,9 @@ static bool turn(sonde__drain *drain, bool *moved)
 
     sonde_status status = sonde__pump_pass(&drain->pump, moved);
     if (status == SONDE_OK && durable)
-        status = sonde__journal_sync(&drain->journal);
-    const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
+        status = sonde__pump_sync(&drain->pump);
     if (status == SONDE_OK)
-        sonde__tick_run(&drain->tick, &drain->journal, header->session, header->run, stop);
+        sonde__tick_run(&drain->tick, &drain->pump, stop);
     if (status == SONDE_OK && stop)
         status = finish(drain);
     publish_counts(drain);
@@ -168,7 +170,8 @@ static void *drain_main(void *argument)
     }
 }
 
-sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bool durable)
+sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment,
+                                const sonde_options *options)
 {
     sonde_status status =
         sonde__pump_init(&drain->pump, segment->base, segment->size, &drain->journal);
@@ -176,7 +179,8 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
         return status;
     drain->pump.moved = wake_lane;
     drain->pump.seen = sonde__task_metrics_seen;
-    drain->pump.durable = durable;
+    drain->pump.durable = options->safety == SONDE_SAFETY_DURABLE;
+    sonde__parts_init(&drain->pump.parts, options);
     pthread_mutex_init(&drain->lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);

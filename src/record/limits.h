@@ -28,6 +28,9 @@ enum {
     SONDE__FRAME_RECORDS_BYTES = 64 << 10, /* a frame is closed when its records pass this */
     SONDE__FRAME_RING_BYTES = 32 << 10,    /* or this much of a ring, which is free afterwards */
     SONDE__FRAME_BYTES_MAX = 1 << 20,      /* (format) a reader believes no longer one */
+    SONDE__PART_BYTES_MIN = 64 << 10,      /* least sonde_options.part_bytes */
+    SONDE__BYTES_MAX_MIN = 1 << 20,        /* least sonde_options.bytes_max */
+    SONDE__PARTS_KEPT = 8,                 /* parts in bytes_max, when part_bytes does not say */
     SONDE__ATTRS_MAX = 4096,               /* attributes of one record that a reader keeps */
     SONDE__PENDING_TASKS_MAX = 65536,      /* tasks with early attributes a reader holds */
 };

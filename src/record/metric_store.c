@@ -199,14 +199,16 @@ static bool fd_is_ours(void)
            info.st_ino == store.ino;
 }
 
-void sonde__metric_store_publish(uint64_t run)
+void sonde__metric_store_publish(uint64_t run, bool shared)
 {
     const sonde__metric_view *view = sonde__metric_store();
     if (!view)
         return;
     pthread_mutex_lock(&store.lock);
     atomic_store(&sonde__metric_header_of(view)->run, run);
-    if (store.shared && !fd_is_ours()) {
+    if (!shared) {
+        store.reason = SONDE_EOFF;
+    } else if (store.shared && !fd_is_ours()) {
         store.reason = SONDE_EGONE;
     } else if (store.shared) {
         char from[32];

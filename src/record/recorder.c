@@ -377,13 +377,13 @@ sonde_status sonde__recorder_start(const sonde_session *session)
     atomic_store_explicit(&sonde__segment_header_of(&recorder->segment)->ready, 1,
                           memory_order_release);
     sonde_status status =
-        sonde__drain_start(&recorder->drain, &recorder->segment, session->options.durable != 0);
+        sonde__drain_start(&recorder->drain, &recorder->segment, &session->options);
     if (status != SONDE_OK) {
         sonde__names_attach(NULL);
         region->lanes[0].bound = false;
         return status;
     }
-    sonde__metric_store_publish(session->run);
+    sonde__metric_store_publish(session->run, session->options.safety != SONDE_SAFETY_MEMORY);
     sonde__reading_start(&session->options);
     set_states(SONDE_LANE_ON, SONDE_LANE_ASK);
     return SONDE_OK;
@@ -456,10 +456,11 @@ static void start_anew(sonde__region *old)
     sonde__reading_after_fork();
     pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
+    recorder->drain.journal.packer = (sonde__packer){0}; /* free() may not be safe here */
     sonde__journal_close(&recorder->drain.journal);
     sonde__frame_writer buffers = recorder->drain.pump.frame;
     memset(&recorder->drain, 0, sizeof recorder->drain);
-    recorder->drain.pump.frame = buffers; /* used again: free() may not be safe here */
+    recorder->drain.pump.frame = buffers; /* used again */
     recorder->segment = (sonde__segment){0};
     recorder->lanes_used = 0;
     recorder->handles_used = 0;

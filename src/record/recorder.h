@@ -48,8 +48,9 @@ typedef struct sonde__recorder {
     sonde__drain drain;
     sonde_session session;
     uint64_t full_wait_ns;
-    uint32_t lanes_used;                                           /* in the segment */
-    uint32_t handles_used;                                         /* of the region, ever */
+    sonde_status compression; /* OK, or why frames are not compressed although they should */
+    uint32_t lanes_used;      /* in the segment */
+    uint32_t handles_used;    /* of the region, ever */
     _Atomic(sonde__lane_local *) by_index[SONDE__LANES_LIMIT + 1]; /* who has which lane */
     bool asked_environment;                                        /* SONDE_SESSION was looked at */
     bool fork_pending;    /* a child whose parent had a session; it joins at its first record */

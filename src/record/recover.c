@@ -36,7 +36,8 @@ static void note_frame(void *user, const sonde__frame_header *header, const uint
         return;
     }
     const uint8_t *record = frame + sizeof *header + header->string_bytes;
-    if (header->records == 1 && header->length > sizeof *header + header->string_bytes &&
+    if (header->records == 1 && header->plain_bytes == 0 &&
+        header->length > sizeof *header + header->string_bytes &&
         (record[0] & 15) == SONDE__KIND_RUN_END)
         s->ended = true;
 }
@@ -149,8 +150,10 @@ sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead,
         sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_DIED, NULL, NULL, 0};
         status = sonde__pump_pass(pump, &moved);
         if (status == SONDE_OK)
-            status = dead ? sonde__pump_finish(pump, image->base, &end)
-                          : sonde__pump_open_tasks(pump, image->base);
+            status =
+                dead ? sonde__pump_finish(pump, image->base, &end) : sonde__pump_tell_dropped(pump);
+        if (status == SONDE_OK && !dead)
+            status = sonde__pump_open_tasks(pump, image->base);
         sonde__pump_free(pump);
     }
     free(pump);

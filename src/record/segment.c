@@ -147,12 +147,13 @@ static sonde_status map_private(sonde__segment *segment, uint64_t bytes_max)
     return SONDE_OK;
 }
 
-sonde_status sonde__segment_create(sonde__segment *segment, uint64_t run, uint64_t bytes_max)
+sonde_status sonde__segment_create(sonde__segment *segment, uint64_t run, uint64_t bytes_max,
+                                   bool shared)
 {
     *segment = (sonde__segment){0};
     if (bytes_max > SONDE__SEGMENT_BYTES_LIMIT)
         bytes_max = SONDE__SEGMENT_BYTES_LIMIT;
-    segment->reason = map_shared(segment, run, bytes_max);
+    segment->reason = shared ? map_shared(segment, run, bytes_max) : SONDE_EOFF;
     if (segment->reason != SONDE_OK && map_private(segment, bytes_max) != SONDE_OK)
         return SONDE_ENOMEM;
     sonde__segment_header *header = sonde__segment_header_of(segment);

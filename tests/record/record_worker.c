@@ -15,7 +15,7 @@ int main(int argc, char **argv)
         return 3;
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = argv[1];
-    options.durable = argc > 5;
+    options.safety = argc > 5 ? SONDE_SAFETY_DURABLE : SONDE_SAFETY_WRITTEN;
     options.drain_interval_ns = 2000000;
     options.full_wait_ns = 30000000000u;
     sonde_session *session = NULL;

@@ -193,12 +193,19 @@ typedef struct sonde_recovery {
     uint64_t lost;    /* numbers counted as lost, in what was written now */
 } sonde_recovery;
 
-/* Finishes the sessions of dead processes of this user: those that write into dir (NULL: any).
-   report (may be NULL) is called for each segment. Returns OK also when there was nothing to do;
-   EIO when something could not be written (it stays, and can be recovered later). */
+/* Finishes the sessions of dead processes of this user: those that write into dir (NULL: any). What
+   is left of a session whose journal was deleted is counted as lost and removed. report (may be
+   NULL) is called for each segment. Returns OK also when there was nothing to do; EIO when
+   something could not be written (it stays, and can be recovered later). */
 SONDE_API sonde_status sonde_recover(const char *dir,
                                      void (*report)(void *user, const sonde_recovery *what),
                                      void *user);
+
+/* The same, also for sessions whose folder is gone (or not there now, so this is not the default):
+   what is left of them cannot be written anywhere. */
+SONDE_API sonde_status sonde_recover_discard(const char *dir,
+                                             void (*report)(void *user, const sonde_recovery *what),
+                                             void *user);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,10 @@ static void report_json(const sonde_recovery *what)
 
 static void report_text(const sonde_recovery *what)
 {
-    if (what->status == SONDE_OK && what->journal[0] != '\0')
+    if (what->status == SONDE_OK && what->reason[0] != '\0')
+        printf("%s: process %u: %s (%llu records)\n", what->journal, what->pid, what->reason,
+               (unsigned long long)what->lost);
+    else if (what->status == SONDE_OK && what->journal[0] != '\0')
         printf("%s: process %u had %llu records and %llu open tasks left (%llu lost)\n",
                what->journal, what->pid, (unsigned long long)what->records,
                (unsigned long long)what->open, (unsigned long long)what->lost);
@@ -69,7 +72,9 @@ static int recover_run(const sonde__args *args)
 {
     progress p = {.json = sonde__args_has(args, "--json")};
     const char *dir = args->operands > 0 ? args->operand[0] : NULL;
-    sonde_status status = sonde_recover(dir, report, &p);
+    sonde_status status = sonde__args_has(args, "--discard")
+                              ? sonde_recover_discard(dir, report, &p)
+                              : sonde_recover(dir, report, &p);
     if (status != SONDE_OK) {
         sonde__command_error(args->command, "%s: %s", dir ? dir : "sessions of this user",
                              sonde_status_text(status));
@@ -81,6 +86,7 @@ static int recover_run(const sonde__args *args)
 }
 
 static const sonde__option recover_options[] = {
+    {"--discard", NULL, "remove what is left of sessions whose folder is gone, too"},
     {"--json", NULL, "one JSON object per segment, the running ones too"},
     {NULL, NULL, NULL},
 };
@@ -97,7 +103,8 @@ const sonde__command sonde__command_recover = {
     .summary = "finish sessions whose process died",
     .about = "Commands that read a session do this by themselves. What a process had recorded and "
              "not yet\nwritten when it died is in shared memory; it is put into the session's "
-             "journal, with the tasks\nthat were open. Running processes are left alone. Exit code "
+             "journal, with the tasks\nthat were open. Running processes are left alone. Where the "
+             "journal was deleted, what is left\nof it is removed. Exit code "
              "1 when something could not be recovered.",
     .options = recover_options,
     .examples = recover_examples,

@@ -140,6 +140,10 @@ void sonde__metric_store_after_fork(void);
 /* Removes what a dead process left. */
 void sonde__metric_store_remove(uint64_t run);
 
+/* The same for all of this user's processes that left no segment, which recovery would find. A
+   store is locked as long as its process has it mapped. */
+void sonde__metric_store_sweep(void);
+
 /* Where the file of a run is. */
 enum { SONDE__METRIC_PATH_BYTES = 80 };
 void sonde__metric_store_path(uint64_t run, char out[SONDE__METRIC_PATH_BYTES]);

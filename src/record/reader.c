@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/errno_status.h"
+#include "record/metric_store.h"
 #include "record/reader_impl.h"
 #include "record/recover.h"
 #include "record/segment_image.h"
@@ -70,7 +71,7 @@ static void visit_segment(void *user, const char *path)
     if (!ours)
         return;
     sonde_recovery what;
-    if (reader->options.recover && sonde__recover_segment(path, &what) == SONDE_OK)
+    if (reader->options.recover && sonde__recover_segment(path, false, &what) == SONDE_OK)
         return;
     /* not ours to finish, or not possible: whoever gets the lock knows that the process is dead */
     status = sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, true, reason);
@@ -196,6 +197,8 @@ static sonde_status open_all(sonde_reader *reader)
         uint32_t owner = stat(reader->path, &st) == 0 ? (uint32_t)st.st_uid : (uint32_t)geteuid();
         if (reader->options.recover || reader->options.live)
             sonde__segment_list(owner, visit_segment, reader);
+        if (reader->options.recover)
+            sonde__metric_store_sweep();
         sonde__reader_rescan(reader); /* what recovery, or the process itself, has added */
         if (reader->session_known)
             status = add_members(reader);

@@ -22,6 +22,7 @@ enum {
     SONDE__SLOT_BYTES = 512,            /* (format) */
     SONDE__SLOT_ATTR_BYTES = 448,       /* (format) */
     SONDE__RECORD_BYTES_MAX = 32 << 10, /* (format) largest record in a ring */
+    SONDE__SHARED_TRIES = 1000,         /* looks of a signal handler at the shared lane */
     SONDE__FULL_SPINS = 100,            /* looks at a full ring before going to sleep */
     SONDE__EMPTY_SPINS = 1000,          /* looks at empty rings after a pass that moved something */
     /* journal */
@@ -36,6 +37,7 @@ enum {
 };
 
 /* nanoseconds */
+#define SONDE__CLAIM_WAIT_NS  50000000u   /* a thread's first record, for who claims or opens */
 #define SONDE__CLOSE_WAIT_NS  50000000u   /* threads inside a call at close */
 #define SONDE__RETRY_NS       100000000u  /* after a failed write of the journal */
 #define SONDE__EXIT_WAIT_NS   100000000u  /* for the last pass at exit of the process */

@@ -241,12 +241,12 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
 static void lock_all(void)
 {
     pthread_mutex_lock(&sonde__the_recorder.control);
-    pthread_mutex_lock(&sonde__the_recorder.lock);
+    sonde__recorder_lock();
 }
 
 static void unlock_all(void)
 {
-    pthread_mutex_unlock(&sonde__the_recorder.lock);
+    sonde__recorder_unlock();
     pthread_mutex_unlock(&sonde__the_recorder.control);
 }
 
@@ -346,7 +346,7 @@ void sonde__session_at_exit(void)
     if (!region || atomic_load(&region->alive) != 1 ||
         pthread_mutex_trylock(&recorder->control) != 0)
         return;
-    if (pthread_mutex_trylock(&recorder->lock) != 0) {
+    if (!sonde__recorder_trylock()) {
         pthread_mutex_unlock(&recorder->control);
         return;
     }
@@ -431,7 +431,7 @@ void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *
     sonde__recorder *recorder = &sonde__the_recorder;
     *out = (sonde_session_stats){0};
     out->names_over = sonde__names_over();
-    pthread_mutex_lock(&recorder->lock);
+    sonde__recorder_lock();
     if (session->open && !session->disabled && recorder->segment.base) {
         const sonde__drain *drain = &recorder->drain;
         out->written = atomic_load(&drain->written);
@@ -452,5 +452,5 @@ void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *
             out->cut += atomic_load_explicit(&lane->cut, memory_order_relaxed);
         }
     }
-    pthread_mutex_unlock(&recorder->lock);
+    sonde__recorder_unlock();
 }

@@ -296,6 +296,22 @@ static void settings_say_so(void **state)
     remove_folder(dir);
 }
 
+/* True when sonde dump says that it cannot read the session where there is no libzstd. */
+static bool complains_without_zstd(const char *dir)
+{
+    char command[2000];
+    char line[400] = "";
+    snprintf(command, sizeof command,
+             "LD_LIBRARY_PATH=%s %s/sonde dump %s/zstd.sonde 2>&1 >/dev/null", SONDE_NO_ZSTD,
+             SONDE_BIN_DIR, dir);
+    FILE *out = popen(command, "r");
+    bool told = false;
+    while (fgets(line, sizeof line, out))
+        told = told || strstr(line, "libzstd.so.1") != NULL;
+    pclose(out);
+    return told;
+}
+
 /* Compressed frames say the same, in a third of the bytes. */
 static void compressed(void **state)
 {
@@ -317,6 +333,7 @@ static void compressed(void **state)
         sonde_close(session);
         load_result result = check(dir, "zstd", 80002);
         assert_int_equal(result.lost, 0);
+        assert_int_equal(complains_without_zstd(dir), zstd);
         bytes[zstd] = result.stats.bytes;
         munmap(board, sizeof *board);
         remove_folder(dir);

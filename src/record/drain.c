@@ -9,6 +9,8 @@
 #include "sonde/reader.h"
 
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 static sonde__names_view names_of(const sonde__pump *pump)
 {
@@ -326,11 +328,29 @@ static sonde_status finish_losses(sonde__pump *pump)
     return status;
 }
 
+/* The bytes of a slot, when there is an open task in it. Where threads may be writing to it, they
+   come through the kernel. */
+static bool copy_slot(const sonde__pump *pump, uint64_t offset, sonde__slot *out)
+{
+    sonde__slot *slot = (sonde__slot *)(void *)(pump->base + offset);
+    unsigned phase = atomic_load_explicit(&slot->state, memory_order_acquire) & 3;
+    if (phase != SONDE__SLOT_OPEN && phase != SONDE__SLOT_ENDING)
+        return false;
+    if (!pump->live) {
+        memcpy(out, slot, sizeof *out);
+        return true;
+    }
+    struct iovec to = {out, sizeof *out};
+    struct iovec from = {slot, sizeof *slot};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *out;
+}
+
 /* Adds one open task of a lane to the frame, from the bytes of its slot. */
-static void add_open(sonde__pump *pump, const sonde__names_view *names, const uint8_t *bytes)
+static void add_open(sonde__pump *pump, const sonde__names_view *names, uint64_t offset)
 {
     sonde__slot slot;
-    memcpy(&slot, bytes, sizeof slot);
+    if (!copy_slot(pump, offset, &slot))
+        return;
     uint64_t state = atomic_load_explicit(&slot.state, memory_order_relaxed);
     unsigned phase = state & 3;
     if (phase != SONDE__SLOT_OPEN && phase != SONDE__SLOT_ENDING)
@@ -362,7 +382,7 @@ static void add_open(sonde__pump *pump, const sonde__names_view *names, const ui
     pump->open++;
 }
 
-sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots)
+sonde_status sonde__pump_open_tasks(sonde__pump *pump)
 {
     sonde__segment_header *header = sonde__pump_header(pump);
     sonde__names_view names = names_of(pump);
@@ -372,7 +392,7 @@ sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots)
         sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)i,
                            pump->cursors[i].seq, pump->rate.last.wall_offset_ns);
         for (uint32_t n = 0; n < lane->slot_count; n++) {
-            add_open(pump, &names, slots + lane->slots_offset + (uint64_t)n * SONDE__SLOT_BYTES);
+            add_open(pump, &names, lane->slots_offset + (uint64_t)n * SONDE__SLOT_BYTES);
             if (sonde__frame_full(&pump->frame)) {
                 status = write_frame(pump);
                 sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)i,
@@ -385,12 +405,12 @@ sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots)
     return status;
 }
 
-sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const sonde__run_end *end)
+sonde_status sonde__pump_finish(sonde__pump *pump, const sonde__run_end *end)
 {
     sonde__segment_header *header = sonde__pump_header(pump);
     sonde_status status = finish_losses(pump);
-    if (status == SONDE_OK && slots)
-        status = sonde__pump_open_tasks(pump, slots);
+    if (status == SONDE_OK)
+        status = sonde__pump_open_tasks(pump);
     if (status != SONDE_OK)
         return status;
     sonde__frame_writer *frame = &pump->frame;

@@ -37,6 +37,7 @@ struct sonde__pump {
     sonde__rate rate;
     sonde__parts parts;           /* zero: one file, no limit */
     bool stopped;                 /* the limit was reached: what comes is counted as lost */
+    bool live;                    /* threads may write to the segment meanwhile */
     bool durable;                 /* tails follow after fdatasync only */
     void (*moved)(uint32_t lane); /* a lane has room again; may be NULL */
     /* a record passes, the first time only; may be NULL */
@@ -80,12 +81,11 @@ void sonde__pump_note_part(sonde__pump *pump);
    limit: LOSS records of them. */
 sonde_status sonde__pump_tell_dropped(sonde__pump *pump);
 
-/* Open tasks as they are in slots, a copy of the segment's bytes. */
-sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots);
+/* Open tasks as they are now. */
+sonde_status sonde__pump_open_tasks(sonde__pump *pump);
 
-/* After the last pass: losses not told yet, open tasks, RUN_END. slots is a copy of the segment's
-   bytes to read open tasks from (may be the base itself when nobody writes to it). */
-sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const sonde__run_end *end);
+/* After the last pass: losses not told yet, open tasks, RUN_END. */
+sonde_status sonde__pump_finish(sonde__pump *pump, const sonde__run_end *end);
 
 /* The drain of the process. */
 typedef struct sonde__drain {

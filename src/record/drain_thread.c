@@ -13,9 +13,7 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,34 +44,6 @@ static void wake_lane(uint32_t index)
         syscall(SYS_futex, waiting, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* A copy of our own segment through the kernel: other threads may be writing to it. */
-static uint8_t *copy_segment(const sonde__segment *segment)
-{
-    const sonde__segment_header *header = sonde__segment_header_of(segment);
-    uint64_t bytes = header->lanes_offset + atomic_load(&header->lanes_used) * header->lane_stride;
-    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy == MAP_FAILED)
-        return NULL;
-    struct iovec to = {copy, bytes};
-    struct iovec from = {segment->base, bytes};
-    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes)
-        return copy;
-    munmap(copy, bytes);
-    return NULL;
-}
-
-static sonde_status finish(sonde__drain *drain)
-{
-    const sonde__segment *segment = &sonde__the_recorder.segment;
-    const sonde__segment_header *header = sonde__segment_header_of(segment);
-    uint64_t bytes = header->lanes_offset + atomic_load(&header->lanes_used) * header->lane_stride;
-    uint8_t *copy = copy_segment(segment);
-    sonde_status status = sonde__pump_finish(&drain->pump, copy, &drain->end);
-    if (copy)
-        munmap(copy, bytes);
-    return status;
-}
-
 static void publish_counts(sonde__drain *drain)
 {
     atomic_store_explicit(&drain->written, drain->pump.records, memory_order_relaxed);
@@ -102,7 +72,7 @@ static bool turn(sonde__drain *drain, bool *moved)
     if (status == SONDE_OK)
         sonde__tick_run(&drain->tick, &drain->pump, stop);
     if (status == SONDE_OK && stop)
-        status = finish(drain);
+        status = sonde__pump_finish(&drain->pump, &drain->end);
     publish_counts(drain);
 
     bool give_up = stop && (status == SONDE_OK || sonde__clock_monotonic_ns() >= deadline);
@@ -184,6 +154,7 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment,
         return status;
     drain->pump.moved = wake_lane;
     drain->pump.seen = sonde__task_metrics_seen;
+    drain->pump.live = true;
     drain->pump.durable = options->safety == SONDE_SAFETY_DURABLE;
     sonde__parts_init(&drain->pump.parts, options);
     pthread_mutex_init(&drain->lock, NULL);

@@ -76,7 +76,7 @@ static sonde_status pump_out(const sonde__segment_image *image, sonde__journal *
     status = sonde__pump_pass(pump, &moved);
     sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_RECOVERED, NULL, NULL, 0};
     if (status == SONDE_OK && !s->ended)
-        status = sonde__pump_finish(pump, image->base, &end);
+        status = sonde__pump_finish(pump, &end);
     out->records = pump->records;
     out->open = pump->open;
     out->lost = pump->lost;
@@ -192,10 +192,9 @@ sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead,
         sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_DIED, NULL, NULL, 0};
         status = sonde__pump_pass(pump, &moved);
         if (status == SONDE_OK)
-            status =
-                dead ? sonde__pump_finish(pump, image->base, &end) : sonde__pump_tell_dropped(pump);
+            status = dead ? sonde__pump_finish(pump, &end) : sonde__pump_tell_dropped(pump);
         if (status == SONDE_OK && !dead)
-            status = sonde__pump_open_tasks(pump, image->base);
+            status = sonde__pump_open_tasks(pump);
         sonde__pump_free(pump);
     }
     free(pump);

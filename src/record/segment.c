@@ -199,7 +199,8 @@ bool sonde__segment_add_lane(sonde__segment *segment, uint32_t index)
     if (index > 0 && !back_with_memory(segment, offset, header->lane_stride))
         return false;
 #ifdef MADV_POPULATE_WRITE
-    madvise(segment->base + offset, header->lane_stride, MADV_POPULATE_WRITE);
+    if (index > 0) /* the shared lane is hardly ever used */
+        madvise(segment->base + offset, header->lane_stride, MADV_POPULATE_WRITE);
 #endif
     sonde__lane_header *lane = sonde__segment_lane(segment, index);
     lane->slots_offset = offset + page_up(SONDE__LANE_HEADER_BYTES);

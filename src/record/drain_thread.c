@@ -129,6 +129,7 @@ static void *drain_main(void *argument)
         if (turn(drain, &moved)) {
             if (drain->observed)
                 drain->observer->close(drain->observed);
+            drain->observed = NULL; /* a child that is forked later has nothing to abandon */
             return NULL;
         }
         if (drain->observed)

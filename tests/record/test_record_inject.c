@@ -187,7 +187,6 @@ static void of_the_segment(void **state)
     sweep((attempt){"fallocate", "EIO", NULL, false, 3000});
     sweep((attempt){"ftruncate", "ENOSPC", NULL, false, 3000});
     sweep((attempt){"flock", "EIO", NULL, false, 3000});
-    sweep((attempt){"process_vm_readv", "ENOMEM", NULL, false, 3000});
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/errno_status.h"
 #include "base/ids.h"
+#include "record/reading.h"
 #include "record/recorder.h"
 #include "record/session_name.h"
 #include "sonde/settings.h"
@@ -61,20 +62,20 @@ static bool env_is_on(const char *name)
     return value && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
-/* Switched off from outside: by $SONDE_DISABLED, or by instrumentation.enabled in the settings. A
-   settings file that cannot be read switches nothing off; `sonde check` says what is wrong. */
-static bool is_disabled(void)
+/* What the settings file says about the session. False: recording is switched off from outside, by
+   $SONDE_DISABLED or by instrumentation.enabled. A settings file that cannot be read says nothing;
+   `sonde check` tells what is wrong. */
+static bool apply_settings(sonde_options *options)
 {
     if (env_is_on("SONDE_DISABLED"))
-        return true;
+        return false;
     sonde_settings *settings = NULL;
     int enabled = 1;
-    if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK) {
-        if (sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
-            enabled = 1;
-        sonde_settings_free(settings);
-    }
-    return enabled == 0;
+    if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK &&
+        sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
+        enabled = 1;
+    sonde__reading_settings(settings, options);
+    return enabled != 0;
 }
 
 /* A file of our own for a session that somebody else opened. */
@@ -236,7 +237,7 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     session->by_default = false;
     sonde__the_recorder.fork_pending = false;
     copy_texts(session, &session->options);
-    if (is_disabled()) {
+    if (!apply_settings(&session->options)) {
         session->open = session->disabled = true;
         snprintf(session->name, sizeof session->name, "%s", name ? name : "disabled");
         session->path[0] = session->dir[0] = '\0';
@@ -314,10 +315,10 @@ bool sonde__session_auto(void)
     if (recorder->asked_environment)
         return false;
     recorder->asked_environment = true;
-    if (!getenv("SONDE_SESSION") || is_disabled())
-        return false;
     sonde_session *session = &recorder->session;
     session->options = complete(NULL);
+    if (!getenv("SONDE_SESSION") || !apply_settings(&session->options))
+        return false;
     copy_texts(session, &session->options);
     if (!read_invitation(session) || begin_recording(session, NULL, 0) != SONDE_OK)
         return false;

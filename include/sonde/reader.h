@@ -76,7 +76,7 @@ typedef enum sonde_joules_basis {
    between: CPU time and memory by the process; memory and energy of GPUs and CPU packages by
    whatever ran on them. Bytes, seconds, joules, watts. Those of GPUs (all that the process may see,
    together) and energy are NaN when they were not asked for or not readable. */
-typedef struct sonde_usage {
+typedef struct sonde_task_usage {
     double seconds;
     double samples; /* in between */
     double cpu_seconds;
@@ -94,7 +94,7 @@ typedef struct sonde_usage {
     double cpu_joules;         /* packages and memory */
     sonde_joules_basis gpu_joules_basis;
     sonde_joules_basis cpu_joules_basis;
-} sonde_usage;
+} sonde_task_usage;
 
 /* A reading, for sonde_reading_json. */
 typedef struct sonde_reading {
@@ -134,7 +134,7 @@ typedef struct sonde_record {
     int64_t layer;
     const void *telemetry_start, *telemetry_end; /* readings, for sonde_reading_json; NULL: none */
     size_t telemetry_start_len, telemetry_end_len;
-    const sonde_usage *usage;      /* NULL: not measured */
+    const sonde_task_usage *usage; /* NULL: not measured */
     const sonde_reading *readings; /* taken in between, by sonde_task_measure */
     size_t reading_count;
     const sonde_attr *tags; /* STRING values */

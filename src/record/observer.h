@@ -14,4 +14,10 @@ typedef struct sonde__observer {
 
 extern const sonde__observer sonde__session_observer;
 
+struct sonde_run;
+
+/* A workflow that this process opened has ended: counts it as usage, by the settings file that it
+   was opened with, into dir. Defined above, too. */
+void sonde__workflow_finished(const struct sonde_run *run, const char *settings, const char *dir);
+
 #endif

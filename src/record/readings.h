@@ -26,7 +26,7 @@ typedef struct sonde__readings {
     uint64_t first;            /* oldest that is kept */
     size_t bytes;
     /* of the record given out: */
-    sonde_usage usage;
+    sonde_task_usage usage;
     sonde_reading *inside;
     size_t inside_cap;
     void **again; /* copies of readings that were fetched */

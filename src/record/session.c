@@ -65,7 +65,7 @@ static bool env_is_on(const char *name)
 /* What the settings file says about the session. False: recording is switched off from outside, by
    $SONDE_DISABLED or by instrumentation.enabled. A settings file that cannot be read says nothing;
    `sonde check` tells what is wrong. */
-static bool apply_settings(sonde_options *options)
+static bool apply_settings(sonde_session *session)
 {
     if (env_is_on("SONDE_DISABLED"))
         return false;
@@ -74,7 +74,13 @@ static bool apply_settings(sonde_options *options)
     if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK &&
         sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
         enabled = 1;
-    sonde__reading_settings(settings, options);
+    int usage = 0;
+    sonde__finished_free(&session->finished);
+    if (settings && sonde_settings_bool(settings, "attributes.enabled", &usage) == SONDE_OK &&
+        usage)
+        sonde__finished_keep(&session->finished, sonde_settings_path(settings),
+                             session->options.attrs, session->options.attr_count);
+    sonde__reading_settings(settings, &session->options);
     return enabled != 0;
 }
 
@@ -237,7 +243,7 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     session->by_default = false;
     sonde__the_recorder.fork_pending = false;
     copy_texts(session, &session->options);
-    if (!apply_settings(&session->options)) {
+    if (!apply_settings(session)) {
         session->open = session->disabled = true;
         snprintf(session->name, sizeof session->name, "%s", name ? name : "disabled");
         session->path[0] = session->dir[0] = '\0';
@@ -317,7 +323,7 @@ bool sonde__session_auto(void)
     recorder->asked_environment = true;
     sonde_session *session = &recorder->session;
     session->options = complete(NULL);
-    if (!getenv("SONDE_SESSION") || !apply_settings(&session->options))
+    if (!getenv("SONDE_SESSION") || !apply_settings(session))
         return false;
     copy_texts(session, &session->options);
     if (!read_invitation(session) || begin_recording(session, NULL, 0) != SONDE_OK)
@@ -326,23 +332,62 @@ bool sonde__session_auto(void)
     return true;
 }
 
+/* What is needed of a session to tell of its end after the locks were released. */
+typedef struct ended_workflow {
+    bool tell;
+    sonde__finished finished;
+    sonde_run run;
+    char *name;
+    char *dir;
+} ended_workflow;
+
+/* With the locks. A process that joined is part of the opener's workflow. */
+static void take_ended(sonde_session *session, sonde_task_status status, ended_workflow *out)
+{
+    if (session->joined || session->disabled || !session->finished.settings) {
+        sonde__finished_free(&session->finished);
+        return;
+    }
+    *out = (ended_workflow){
+        .finished = session->finished,
+        .run = {.run = session->run, .session = session->id, .opener = 1, .status = status},
+        .name = copy_text(session->workflow_name ? session->workflow_name : session->name),
+        .dir = copy_text(session->dir),
+    };
+    session->finished = (sonde__finished){0};
+    out->run.workflow_name = out->name;
+    out->tell = out->name && out->dir;
+}
+
+static void tell_ended(ended_workflow *ended, const sonde_attr *attrs, size_t count)
+{
+    if (ended->tell)
+        sonde__finished_tell(&ended->finished, &ended->run, ended->dir, attrs, count);
+    sonde__finished_free(&ended->finished);
+    free(ended->name);
+    free(ended->dir);
+}
+
 void sonde_close_with(sonde_session *session, sonde_task_status status, const char *error,
                       const sonde_attr *attrs, size_t attr_count)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     if (!session)
         return;
+    ended_workflow ended = {.tell = false};
     sonde__recorder_check_fork();
     lock_all();
     if (session == &recorder->session && session->open) {
         sonde__run_end end = {status, SONDE_RUN_CLOSED, error, attrs, attr_count};
         if (!session->disabled)
             sonde__recorder_stop(&end, SONDE__CLOSE_DRAIN_NS);
+        take_ended(session, status, &ended);
         session->open = false;
         free_texts(session);
     }
     recorder->fork_pending = false;
     unlock_all();
+    tell_ended(&ended, attrs, attr_count);
 }
 
 void sonde_close(sonde_session *session)
@@ -354,6 +399,7 @@ void sonde_close(sonde_session *session)
    for recovery, which finds everything. */
 void sonde__session_at_exit(void)
 {
+    ended_workflow ended = {.tell = false};
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__region *region = atomic_load(&recorder->region);
     if (!region || atomic_load(&region->alive) != 1 ||
@@ -368,9 +414,11 @@ void sonde__session_at_exit(void)
         sonde__run_end end = {session->by_default ? SONDE_FINISHED : SONDE_UNKNOWN,
                               SONDE_RUN_CLOSED, NULL, NULL, 0};
         sonde__recorder_stop(&end, SONDE__EXIT_WAIT_NS);
+        take_ended(session, end.status, &ended);
         session->open = false;
     }
     unlock_all();
+    tell_ended(&ended, NULL, 0);
 }
 
 sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_ns)

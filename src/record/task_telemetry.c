@@ -93,7 +93,7 @@ void sonde__task_end_measured(sonde_task task, sonde_task_status status, const c
         if (reading.id)
             put(task, SONDE__SYS_TELEMETRY_END, SONDE_ATTR_UINT, &reading.id, 8);
         if (reading.has_point && start_point(task, &from)) {
-            sonde_usage usage = sonde__usage_between(&from, &reading.point);
+            sonde_task_usage usage = sonde__usage_between(&from, &reading.point);
             put(task, SONDE__SYS_USAGE, SONDE_ATTR_BYTES, &usage, sonde__usage_bytes(&usage));
         }
     }

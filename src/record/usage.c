@@ -122,7 +122,7 @@ void sonde__samples_after_fork(void)
 
 /* What is added up while points are passed; of GPUs and meters the last point that knew. */
 typedef struct course {
-    sonde_usage usage;
+    sonde_task_usage usage;
     sonde__point last;
     sonde__point gpu; /* mono_ns 0: none yet */
     double power_joules;
@@ -144,7 +144,7 @@ static void raise_to(double *most, double value)
 
 static void pass_process(course *so_far, const sonde__point *now)
 {
-    sonde_usage *usage = &so_far->usage;
+    sonde_task_usage *usage = &so_far->usage;
     const sonde__point *last = &so_far->last;
     double seconds = seconds_between(last, now);
     usage->rss_byte_seconds += (last->rss_bytes + now->rss_bytes) / 2 * seconds;
@@ -156,7 +156,7 @@ static void pass_process(course *so_far, const sonde__point *now)
 
 static void pass_gpu(course *so_far, const sonde__point *now)
 {
-    sonde_usage *usage = &so_far->usage;
+    sonde_task_usage *usage = &so_far->usage;
     const sonde__point *last = &so_far->gpu;
     if (isnan(now->gpu_bytes) && isnan(now->gpu_watts) && isnan(now->gpu_joules))
         return;
@@ -187,7 +187,7 @@ static void pass(course *so_far, const sonde__point *now)
     pass_gpu(so_far, now);
 }
 
-static void finish_gpu(const course *so_far, sonde_usage *usage)
+static void finish_gpu(const course *so_far, sonde_task_usage *usage)
 {
     usage->gpu_bytes_mean = usage->gpu_seconds > 0 ? usage->gpu_byte_seconds / usage->gpu_seconds
                                                    : usage->gpu_bytes_max;
@@ -206,7 +206,7 @@ static void finish_gpu(const course *so_far, sonde_usage *usage)
 
 /* The two edges by one handle, as long as no wrap can hide between them; else the sampler's. */
 static void finish_meter(const course *so_far, const sonde__point *from, const sonde__point *to,
-                         sonde_usage *usage)
+                         sonde_task_usage *usage)
 {
     const sonde__point *a = from;
     const sonde__point *b = to;
@@ -239,7 +239,7 @@ static void pass_samples(course *so_far, const sonde__point *from, const sonde__
     }
 }
 
-sonde_usage sonde__usage_between(const sonde__point *from, const sonde__point *to)
+sonde_task_usage sonde__usage_between(const sonde__point *from, const sonde__point *to)
 {
     course so_far = {.usage = {.rss_bytes_max = from->rss_bytes,
                                .gpu_bytes_max = NAN,
@@ -252,7 +252,7 @@ sonde_usage sonde__usage_between(const sonde__point *from, const sonde__point *t
     pass_samples(&so_far, from, to);
     pthread_mutex_unlock(&samples.lock);
     pass(&so_far, to);
-    sonde_usage usage = so_far.usage;
+    sonde_task_usage usage = so_far.usage;
     usage.seconds = seconds_between(from, to);
     usage.cpu_seconds = to->cpu_seconds - from->cpu_seconds;
     usage.rss_bytes_mean =
@@ -266,25 +266,25 @@ sonde_usage sonde__usage_between(const sonde__point *from, const sonde__point *t
 
 /* --- as bytes --- */
 
-enum { USAGE_SHORT = offsetof(sonde_usage, gpu_seconds) };
+enum { USAGE_SHORT = offsetof(sonde_task_usage, gpu_seconds) };
 
-size_t sonde__usage_bytes(const sonde_usage *usage)
+size_t sonde__usage_bytes(const sonde_task_usage *usage)
 {
     bool devices = !isnan(usage->gpu_bytes_max) || !isnan(usage->gpu_watts_max) ||
                    !isnan(usage->gpu_joules) || !isnan(usage->cpu_joules);
     return devices ? sizeof *usage : USAGE_SHORT;
 }
 
-bool sonde__usage_load(const void *bytes, size_t len, sonde_usage *out)
+bool sonde__usage_load(const void *bytes, size_t len, sonde_task_usage *out)
 {
     if (len != sizeof *out && len != USAGE_SHORT)
         return false;
-    *out = (sonde_usage){.gpu_bytes_max = NAN,
-                         .gpu_bytes_mean = NAN,
-                         .gpu_byte_seconds = NAN,
-                         .gpu_watts_max = NAN,
-                         .gpu_joules = NAN,
-                         .cpu_joules = NAN};
+    *out = (sonde_task_usage){.gpu_bytes_max = NAN,
+                              .gpu_bytes_mean = NAN,
+                              .gpu_byte_seconds = NAN,
+                              .gpu_watts_max = NAN,
+                              .gpu_joules = NAN,
+                              .cpu_joules = NAN};
     memcpy(out, bytes, len);
     return true;
 }

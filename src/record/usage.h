@@ -29,8 +29,8 @@ size_t sonde__point_bytes(const sonde__point *point);
 bool sonde__point_load(const void *bytes, size_t len, sonde__point *out);
 
 /* The same for what was used; a reader may meet either. */
-size_t sonde__usage_bytes(const sonde_usage *usage);
-bool sonde__usage_load(const void *bytes, size_t len, sonde_usage *out);
+size_t sonde__usage_bytes(const sonde_task_usage *usage);
+bool sonde__usage_load(const void *bytes, size_t len, sonde_task_usage *out);
 
 /* The process from a reading; false when it does not tell. meter: of the handle that was read. */
 bool sonde__point_of(const sonde_telemetry *telemetry, uint64_t mono_ns, uint64_t meter,
@@ -43,7 +43,7 @@ void sonde__point_devices(const sonde_telemetry *telemetry, uint64_t meter, sond
 void sonde__samples_add(const sonde__point *point);
 
 /* The figures between from and to. Any thread. */
-sonde_usage sonde__usage_between(const sonde__point *from, const sonde__point *to);
+sonde_task_usage sonde__usage_between(const sonde__point *from, const sonde__point *to);
 
 /* In a forked child. */
 void sonde__samples_after_fork(void);

@@ -212,7 +212,7 @@ static const char *basis_name(sonde_joules_basis basis)
 }
 
 /* Keys of what is known only. */
-static void gpu_usage(sonde__json *json, const sonde_usage *usage)
+static void gpu_usage(sonde__json *json, const sonde_task_usage *usage)
 {
     if (!isnan(usage->gpu_bytes_max)) {
         double_key(json, "gpu_bytes_max", usage->gpu_bytes_max);
@@ -228,7 +228,7 @@ static void gpu_usage(sonde__json *json, const sonde_usage *usage)
     }
 }
 
-static void usage_key(sonde__json *json, const sonde_usage *usage)
+static void usage_key(sonde__json *json, const sonde_task_usage *usage)
 {
     if (!usage)
         return;

@@ -158,7 +158,7 @@ static void test_gpu_peak_and_joules_by_counter(void **state)
     (void)state;
     sonde_record record;
     sonde_reader *reader = run_task(SONDE_MEASURE_REGULAR, SONDE_CAPTURE_GPU, &record);
-    const sonde_usage *usage = record.usage;
+    const sonde_task_usage *usage = record.usage;
     assert_non_null(usage);
     assert_same(usage->gpu_bytes_max, USED + 1e9);
     assert_true(usage->gpu_bytes_mean > USED && usage->gpu_bytes_mean < USED + 1e9);
@@ -191,7 +191,7 @@ static void test_joules_by_power(void **state)
     nvml(STANDIN_FAIL_CODE, NOT_SUPPORTED);
     sonde_record record;
     sonde_reader *reader = run_task(SONDE_MEASURE_FULL, SONDE_CAPTURE_GPU, &record);
-    const sonde_usage *usage = record.usage;
+    const sonde_task_usage *usage = record.usage;
     assert_int_equal(usage->gpu_joules_basis, SONDE_JOULES_POWER);
     assert_true(fabs(usage->gpu_joules - 56.123 * usage->gpu_seconds) < 1e-6);
     sonde_reader_close(reader);
@@ -203,7 +203,7 @@ static void test_light_readings_use_the_samples(void **state)
     (void)state;
     sonde_record record;
     sonde_reader *reader = run_task(SONDE_MEASURE_LIGHT, SONDE_CAPTURE_GPU, &record);
-    const sonde_usage *usage = record.usage;
+    const sonde_task_usage *usage = record.usage;
     assert_true(usage->samples >= 2);
     assert_same(usage->gpu_bytes_max, USED + 1e9);
     assert_true(usage->gpu_seconds > 0 && usage->gpu_seconds < usage->seconds);

@@ -132,8 +132,8 @@ bool sonde__reader_rescan(sonde_reader *reader);
 /* Loads the next record of a stream. False: it has no more. */
 bool sonde__stream_advance(sonde_reader *reader, sonde__stream *stream);
 
-/* Record seq of a lane once more, wherever it stands: entry and decoder of the result are good until
-   the next call. NULL: it is not there. */
+/* Record seq of a lane once more, wherever it stands: entry and decoder of the result are good
+   until the next call. NULL: it is not there. */
 const sonde__stream *sonde__reader_revisit(sonde_reader *reader, uint64_t run, uint16_t lane,
                                            uint64_t seq);
 

@@ -58,24 +58,41 @@ uint8_t *sonde__value_put(uint8_t *out, bool is_double, int8_t status, sonde__va
     return out + sizeof value.d;
 }
 
+static const uint8_t types[SONDE_FIELD_COUNT] = {
+#define TYPE(name, section, object, key, type, ...) SONDE_FIELD_TYPE_##type,
+    SONDE_FIELD_MAP(TYPE)
+#undef TYPE
+};
+
 static bool is_double(unsigned field)
 {
-    return sonde_field_describe((sonde_field)field)->type == SONDE_FIELD_TYPE_DOUBLE;
+    return types[field] == SONDE_FIELD_TYPE_DOUBLE;
 }
 
 static bool is_number(unsigned field)
 {
-    return is_double(field) ||
-           sonde_field_describe((sonde_field)field)->type == SONDE_FIELD_TYPE_UINT;
+    return is_double(field) || types[field] == SONDE_FIELD_TYPE_UINT;
+}
+
+/* How many fields from first on were not asked for, eight at a time: of a light reading most. */
+static unsigned count_off(const sonde_telemetry *t, unsigned first)
+{
+    int8_t off[8];
+    unsigned at = first;
+    memset(off, SONDE_EOFF, sizeof off);
+    while (at + sizeof off <= SONDE_FIELD_COUNT && memcmp(t->status + at, off, sizeof off) == 0)
+        at += (unsigned)sizeof off;
+    return at - first;
 }
 
 static uint8_t *put_fields(uint8_t *out, const sonde_telemetry *t)
 {
-    for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
+    for (unsigned i = count_off(t, 0); i < SONDE_FIELD_COUNT; i++) {
         int8_t status = t->status[i];
-        if (status == SONDE_EOFF || (status == SONDE_OK && !is_number(i)))
-            continue;
-        out = sonde__value_put(put_tag(out, field_tag(i)), is_double(i), status, t->value[i]);
+        if (status == SONDE_EOFF)
+            i += count_off(t, i + 1);
+        else if (status != SONDE_OK || is_number(i))
+            out = sonde__value_put(put_tag(out, field_tag(i)), is_double(i), status, t->value[i]);
     }
     return out;
 }

@@ -237,7 +237,7 @@ static uint64_t write_record(const sonde_telemetry *telemetry, uint64_t end_tick
 
 /* With the lock: reads, records, remembers. */
 static bool read_now(shared_reading *shared, sonde_measure measure, uint64_t run,
-                     uint64_t end_ticks)
+                     uint64_t end_ticks, uint64_t now_ns)
 {
     unsigned types = atomic_load(&state.types);
     take_settings();
@@ -251,7 +251,7 @@ static bool read_now(shared_reading *shared, sonde_measure measure, uint64_t run
     }
     shared->types = types;
     const sonde_telemetry *telemetry;
-    shared->begun_ns = sonde__clock_monotonic_ns();
+    shared->begun_ns = now_ns;
     shared->run = run;
     shared->reading = (sonde__reading){0};
     if (!shared->handle || sonde_capture_read(shared->handle, &telemetry) != SONDE_OK)
@@ -283,7 +283,11 @@ bool sonde__reading_take(sonde_measure measure, uint64_t end_ticks, sonde__readi
         return false;
     inside = true;
     uint64_t asked_ns = sonde__clock_monotonic_ns();
-    pthread_mutex_lock(&state.lock);
+    uint64_t now_ns = asked_ns;
+    if (pthread_mutex_trylock(&state.lock) != 0) {
+        pthread_mutex_lock(&state.lock);
+        now_ns = sonde__clock_monotonic_ns();
+    }
     if (state.run != run)
         begin_run(run, asked_ns);
     if (measure > state.asked)
@@ -297,9 +301,8 @@ bool sonde__reading_take(sonde_measure measure, uint64_t end_ticks, sonde__readi
                  shared->begun_ns + atomic_load(&state.max_age_ns) >= asked_ns &&
                  (end_ticks == 0 || shared->ticks <= end_ticks);
     double share = 0;
-    uint64_t now_ns = asked_ns;
     if (have && !young) {
-        have = read_now(shared, measure, run, end_ticks);
+        have = read_now(shared, measure, run, end_ticks, now_ns);
         now_ns = sonde__clock_monotonic_ns();
         sonde_counter_add(cost_counter(), (int64_t)(now_ns - shared->begun_ns));
         state.cost_ns += now_ns - shared->begun_ns;

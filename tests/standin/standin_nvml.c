@@ -11,7 +11,7 @@
 
 typedef int nvmlReturn_t;
 typedef struct nvmlDevice_st {
-    int index;
+    _Atomic int index;
     int mig;
 } * nvmlDevice_t;
 typedef struct {
@@ -44,9 +44,9 @@ enum {
 };
 enum { DEVICES_MAX = 64 };
 
-static long knob[STANDIN_KNOBS] = {[STANDIN_DEVICES] = 2, [STANDIN_LOST] = -1};
-static uint64_t calls;
-static int users;
+static _Atomic long knob[STANDIN_KNOBS] = {[STANDIN_DEVICES] = 2, [STANDIN_LOST] = -1};
+static _Atomic uint64_t calls;
+static _Atomic int users;
 static struct nvmlDevice_st device[DEVICES_MAX];
 
 EXPORT standin_steer_function standin_nvml_steer;

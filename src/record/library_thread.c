@@ -57,10 +57,10 @@ void sonde__library_after_fork_in_parent(void)
 
 void sonde__library_after_fork_in_child(void)
 {
-    pthread_mutex_init(&threads.lock, NULL);
-    pthread_cond_init(&threads.all_rest, NULL);
     threads.rested = threads.at_work == 0;
     threads.at_work = 0;
+    pthread_cond_init(&threads.all_rest, NULL); /* who waits for it is not here */
+    pthread_mutex_unlock(&threads.lock);
 }
 
 bool sonde__library_rested(void)

@@ -117,7 +117,7 @@ sonde_status sonde_processor_from_settings(const struct sonde_settings *settings
                                            sonde_attributes_error *error)
 {
     const sonde_builder *builders[SONDE_BUILDERS_MAX + 1];
-    sonde_attributes *attributes;
+    sonde_attributes *attributes = NULL;
     sonde_status status = sonde_attributes_from_settings(settings, flags, &attributes, error);
     if (status != SONDE_OK)
         return status;

@@ -17,8 +17,7 @@ enum {
 };
 
 static const sonde__gpu_backend *const backends[] = {&sonde__gpu_nvml, &sonde__gpu_amdsmi,
-                                                     &sonde__gpu_amdgpu};
-enum { BACKENDS = sizeof backends / sizeof *backends };
+                                                     &sonde__gpu_amdgpu, NULL};
 
 /* By the metric's name, since the stacks of memory share a key. */
 static uint16_t metric_tag(unsigned metric)
@@ -43,10 +42,10 @@ static bool is_text(unsigned metric)
 
 static uint8_t *put_text(uint8_t *out, const char *text)
 {
-    size_t len = strlen(text);
-    out = sonde__varint_put(out, len);
-    memcpy(out, text, len);
-    return out + len;
+    out = sonde__varint_put(out, strlen(text));
+    while (*text)
+        *out++ = (uint8_t)*text++;
+    return out;
 }
 
 static uint8_t *put_processes(uint8_t *out, const uint8_t *end, const sonde__gpu *gpu,
@@ -112,7 +111,7 @@ static void get_text(sonde__bytes *in, char *out, size_t size)
 
 static const sonde__gpu_backend *find_backend(const char *name)
 {
-    for (unsigned i = 0; i < BACKENDS; i++)
+    for (unsigned i = 0; backends[i]; i++)
         if (strcmp(backends[i]->name, name) == 0)
             return backends[i];
     return NULL;

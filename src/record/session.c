@@ -337,8 +337,9 @@ typedef struct ended_workflow {
     bool tell;
     sonde__finished finished;
     sonde_run run;
-    char *name;
-    char *dir;
+    char *name; /* NULL: the session's */
+    char session_name[sizeof((sonde_session *)NULL)->name];
+    char dir[SONDE__JOURNAL_PATH_MAX];
 } ended_workflow;
 
 /* With the locks. A process that joined is part of the opener's workflow. */
@@ -348,15 +349,16 @@ static void take_ended(sonde_session *session, sonde_task_status status, ended_w
         sonde__finished_free(&session->finished);
         return;
     }
-    *out = (ended_workflow){
-        .finished = session->finished,
-        .run = {.run = session->run, .session = session->id, .opener = 1, .status = status},
-        .name = copy_text(session->workflow_name ? session->workflow_name : session->name),
-        .dir = copy_text(session->dir),
-    };
+    out->tell = true;
+    out->finished = session->finished;
     session->finished = (sonde__finished){0};
-    out->run.workflow_name = out->name;
-    out->tell = out->name && out->dir;
+    out->run =
+        (sonde_run){.run = session->run, .session = session->id, .opener = 1, .status = status};
+    out->name = session->workflow_name;
+    session->workflow_name = NULL;
+    memcpy(out->session_name, session->name, sizeof out->session_name);
+    memcpy(out->dir, session->dir, sizeof out->dir);
+    out->run.workflow_name = out->name ? out->name : out->session_name;
 }
 
 static void tell_ended(ended_workflow *ended, const sonde_attr *attrs, size_t count)
@@ -365,7 +367,6 @@ static void tell_ended(ended_workflow *ended, const sonde_attr *attrs, size_t co
         sonde__finished_tell(&ended->finished, &ended->run, ended->dir, attrs, count);
     sonde__finished_free(&ended->finished);
     free(ended->name);
-    free(ended->dir);
 }
 
 void sonde_close_with(sonde_session *session, sonde_task_status status, const char *error,

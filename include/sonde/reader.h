@@ -63,6 +63,8 @@ typedef struct sonde_run {
     const char *segment; /* "shared", or why it was private */
     const sonde_attr *attrs;
     size_t attr_count;
+    const char *machine_info; /* where it runs, in the form of sonde_machine_json; a process made by
+                                 fork has none, it runs where its parent does */
 } sonde_run;
 
 /* What joules were made of. */

@@ -62,22 +62,25 @@ static bool env_is_on(const char *name)
     return value && value[0] != '\0' && strcmp(value, "0") != 0;
 }
 
-/* What the settings file says about the session. False: recording is switched off from outside, by
-   $SONDE_DISABLED or by instrumentation.enabled. A settings file that cannot be read says nothing;
-   `sonde check` tells what is wrong. */
+/* What the settings file says about the session, and what the journal is to say about the machine.
+   False: recording is switched off from outside, by $SONDE_DISABLED or by instrumentation.enabled.
+   A settings file that cannot be read says nothing; `sonde check` tells what is wrong. */
 static bool apply_settings(sonde_session *session)
 {
     if (env_is_on("SONDE_DISABLED"))
         return false;
     sonde_settings *settings = NULL;
     int enabled = 1;
-    if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK &&
-        sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
-        enabled = 1;
     int usage = 0;
+    if (sonde_settings_load(NULL, &settings, NULL) != SONDE_OK)
+        settings = NULL;
+    if (settings && sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
+        enabled = 1;
+    if (enabled)
+        sonde__machine_note_take(&sonde__the_recorder.drain.machine, settings);
     sonde__finished_free(&session->finished);
-    if (settings && sonde_settings_bool(settings, "attributes.enabled", &usage) == SONDE_OK &&
-        usage)
+    if (settings && sonde_settings_path(settings) &&
+        sonde_settings_bool(settings, "attributes.enabled", &usage) == SONDE_OK && usage)
         sonde__finished_keep(&session->finished, sonde_settings_path(settings),
                              session->options.attrs, session->options.attr_count);
     sonde__reading_settings(settings, &session->options);
@@ -145,7 +148,7 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
     sonde__journal *journal = &recorder->drain.journal;
     bool alone =
         session->joined || session->options.journal_only || env_is_on("SONDE_JOURNAL_ONLY");
-    recorder->drain.observer = alone ? NULL : &sonde__session_observer;
+    recorder->drain.follower.observer = alone ? NULL : &sonde__session_observer;
     sonde_status status =
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)

@@ -143,9 +143,9 @@ static void warn(const sonde__args *args, const sonde_reader *reader)
 {
     sonde_reader_stats stats;
     sonde_reader_stats_get(reader, &stats);
-    if (stats.lost + stats.missing > 0)
-        sonde__command_error(args->command, "%llu records were lost or are missing",
-                             (unsigned long long)(stats.lost + stats.missing));
+    unsigned long long gone = stats.lost + stats.missing;
+    if (gone > 0)
+        sonde__command_error(args->command, "%llu records were lost or are missing", gone);
 }
 
 static int export_run(const sonde__args *args)

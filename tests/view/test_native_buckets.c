@@ -114,8 +114,8 @@ static void a_full_buffer_is_told(void **state)
 {
     (void)state;
     size_t fitted = 0;
-    for (size_t room = 0; room < 32; room++) {
-        char memory[32];
+    for (size_t room = 0; room < 64; room++) {
+        char memory[64];
         sonde__buf buf;
         sonde__buf_init_fixed(&buf, memory, room);
         size_t begun = sonde__pb_begin_short(&buf, 1);

@@ -17,6 +17,7 @@ typedef enum sonde_metric_kind {
     SONDE_METRIC_COUNTER = 1,
     SONDE_METRIC_GAUGE = 2,
     SONDE_METRIC_HISTOGRAM = 3,
+    SONDE_METRIC_SUM = 4, /* a counter in fractions, its value is in gauge; of the machine only */
 } sonde_metric_kind;
 
 typedef struct sonde_label {

@@ -4,6 +4,7 @@
 #define SONDE_READER_H
 
 #include "sonde/attr.h"
+#include "sonde/metric_set.h"
 #include "sonde/status.h"
 #include "sonde/task.h"
 
@@ -203,6 +204,12 @@ SONDE_API sonde_status sonde_reader_follow(sonde_reader *reader, uint64_t timeou
 /* The processes of the session, the opener first. Borrowed until follow or close. */
 SONDE_API size_t sonde_reader_run_count(const sonde_reader *reader);
 SONDE_API const sonde_run *sonde_reader_run(const sonde_reader *reader, size_t index);
+
+/* The metrics of one of these processes as the journal has them: the last value of each series at
+   wall_ns (0: at the end). Replaces what is in set; it is empty when there are none. *at: when the
+   newest of them was written, 0: never; may be NULL. ENOMEM, EIO. */
+SONDE_API sonde_status sonde_reader_metrics(sonde_reader *reader, uint64_t run, uint64_t wall_ns,
+                                            sonde_metric_set *set, uint64_t *at);
 
 SONDE_API void sonde_reader_stats_get(const sonde_reader *reader, sonde_reader_stats *out);
 

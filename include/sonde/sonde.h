@@ -6,6 +6,7 @@
 #include "sonde/attr.h"
 #include "sonde/attributes.h"
 #include "sonde/capture.h"
+#include "sonde/encode.h"
 #include "sonde/gpu.h"
 #include "sonde/logger.h"
 #include "sonde/machine.h"

@@ -14,22 +14,16 @@ extern const sonde__command sonde__command_check;
 extern const sonde__command sonde__command_aggregate;
 extern const sonde__command sonde__command_run;
 extern const sonde__command sonde__command_dump;
+extern const sonde__command sonde__command_export;
 extern const sonde__command sonde__command_recover;
 extern const sonde__command sonde__command_version;
 extern const sonde__command sonde__command_help;
 
 const sonde__command *const sonde__commands[] = {
-    &sonde__command_run,
-    &sonde__command_analyze,
-    &sonde__command_capture,
-    &sonde__command_doctor,
-    &sonde__command_check,
-    &sonde__command_dump,
-    &sonde__command_recover,
-    &sonde__command_aggregate,
-    &sonde__command_version,
-    &sonde__command_help,
-    NULL,
+    &sonde__command_run,     &sonde__command_analyze, &sonde__command_capture,
+    &sonde__command_doctor,  &sonde__command_check,   &sonde__command_dump,
+    &sonde__command_export,  &sonde__command_recover, &sonde__command_aggregate,
+    &sonde__command_version, &sonde__command_help,    NULL,
 };
 
 const sonde__command *sonde__command_find(const char *name)

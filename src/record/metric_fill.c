@@ -25,6 +25,7 @@ struct sonde_metric_set {
     arena octaves;
     sonde__merged merged;
     sonde_status status;
+    bool building; /* between begin and end: nothing to be seen yet */
 };
 
 sonde_metric_set *sonde_metric_set_create(void)
@@ -46,12 +47,12 @@ void sonde_metric_set_destroy(sonde_metric_set *set)
 
 size_t sonde_metric_set_count(const sonde_metric_set *set)
 {
-    return set->count;
+    return set->building ? 0 : set->count;
 }
 
 const sonde_metric *sonde_metric_set_at(const sonde_metric_set *set, size_t index)
 {
-    return index < set->count ? &set->metrics[index] : NULL;
+    return index < sonde_metric_set_count(set) ? &set->metrics[index] : NULL;
 }
 
 static bool has_label(const sonde_metric *metric, const char *key, const char *value)
@@ -65,7 +66,7 @@ static bool has_label(const sonde_metric *metric, const char *key, const char *v
 const sonde_metric *sonde_metric_set_find(const sonde_metric_set *set, const char *name,
                                           const char *const *labels)
 {
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < sonde_metric_set_count(set); i++) {
         const sonde_metric *metric = &set->metrics[i];
         bool match = strcmp(metric->name, name) == 0;
         for (const char *const *at = labels; match && at && at[0] && at[1]; at += 2)
@@ -202,11 +203,18 @@ static void link_pointers(sonde_metric_set *set)
     }
 }
 
-sonde_status sonde__metric_fill(sonde_metric_set *set, const sonde__metric_view *view)
+void sonde__metric_set_begin(sonde_metric_set *set)
 {
     set->count = 0;
     set->texts.len = set->labels.len = set->distributions.len = set->octaves.len = 0;
     set->status = SONDE_OK;
+    set->building = true;
+}
+
+sonde_status sonde__metric_fill(sonde_metric_set *set, const sonde__metric_view *view)
+{
+    sonde__metric_set_begin(set);
+    set->building = false;
     sonde__metric_header *header = sonde__metric_header_of(view);
     uint64_t end = atomic_load_explicit(&header->series_end, memory_order_acquire);
     if (end > SONDE__METRIC_SERIES_BYTES)
@@ -230,6 +238,69 @@ sonde_status sonde__metric_fill(sonde_metric_set *set, const sonde__metric_view 
         sonde_status status = set->status == SONDE_OK ? SONDE_EBADDATA : set->status;
         set->count = 0;
         return status;
+    }
+    link_pointers(set);
+    return SONDE_OK;
+}
+
+static void put_text(sonde_metric_set *set, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *to = arena_add(set, &set->texts, bytes);
+    if (to)
+        memcpy(to, text, bytes);
+}
+
+static void put_distribution(sonde_metric_set *set, const sonde_distribution *from)
+{
+    size_t bytes = from->octave_count * sizeof(sonde_octave);
+    void *octaves = arena_add(set, &set->octaves, bytes);
+    if (bytes > 0 && octaves)
+        memcpy(octaves, from->octaves, bytes);
+    sonde_distribution *to = arena_add(set, &set->distributions, sizeof *to);
+    if (to) {
+        *to = *from;
+        to->window_count = 0;
+        to->window = NULL;
+    }
+}
+
+bool sonde__metric_set_put(sonde_metric_set *set, const sonde_metric *metric)
+{
+    sonde_metric *to = set->status == SONDE_OK ? add_metric(set) : NULL;
+    if (!to)
+        return false;
+    *to = *metric;
+    put_text(set, metric->name);
+    put_text(set, metric->help);
+    for (size_t i = 0; i < metric->label_count; i++) {
+        put_text(set, metric->labels[i].key);
+        put_text(set, metric->labels[i].value);
+        arena_add(set, &set->labels, sizeof(sonde_label));
+    }
+    if (metric->kind == SONDE_METRIC_HISTOGRAM)
+        put_distribution(set, metric->histogram);
+    return set->status == SONDE_OK;
+}
+
+sonde_status sonde__metric_set_end(sonde_metric_set *set)
+{
+    set->building = false;
+    if (set->status != SONDE_OK) {
+        set->count = 0;
+        return set->status;
+    }
+    const char *at = set->texts.data;
+    const char *end = at + set->texts.len;
+    sonde_label *label = (sonde_label *)(void *)set->labels.data;
+    for (size_t i = 0; i < set->count; i++) {
+        sonde_metric *metric = &set->metrics[i];
+        metric->name = text_in(&at, end);
+        metric->help = text_in(&at, end);
+        for (size_t k = 0; k < metric->label_count; k++, label++) {
+            label->key = text_in(&at, end);
+            label->value = text_in(&at, end);
+        }
     }
     link_pointers(set);
     return SONDE_OK;

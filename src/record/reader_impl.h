@@ -128,6 +128,9 @@ sonde_status sonde__reader_add_file(sonde_reader *reader, const char *path);
 sonde_status sonde__reader_add_memory(sonde_reader *reader, sonde__buf *memory);
 bool sonde__reader_has_file(const sonde_reader *reader, const char *path);
 
+/* Opens the file anew where the descriptor was lost. False: it is not there any more. */
+bool sonde__source_keep_open(sonde__source *source);
+
 /* Looks for frames that were appended. True: there were some. */
 bool sonde__reader_rescan(sonde_reader *reader);
 

@@ -195,8 +195,7 @@ static bool is_ours(const sonde__source *source)
     return fstat(source->scan.fd, &st) == 0 && st.st_dev == source->dev && st.st_ino == source->ino;
 }
 
-/* Opens the file anew where the descriptor was lost. False: it is not there any more. */
-static bool keep_open(sonde__source *source)
+bool sonde__source_keep_open(sonde__source *source)
 {
     if (source->scan.fd < 0 || is_ours(source))
         return true;
@@ -304,7 +303,7 @@ bool sonde__reader_rescan(sonde_reader *reader)
     uint64_t before = reader->stats.frames;
     for (uint32_t i = 0; i < reader->source_count; i++) {
         visit v = {reader, i};
-        if (reader->sources[i]->scan.fd < 0 || !keep_open(reader->sources[i]))
+        if (reader->sources[i]->scan.fd < 0 || !sonde__source_keep_open(reader->sources[i]))
             continue;
         sonde__frame_scan(&reader->sources[i]->scan, index_frame, &v);
         close_removed(reader, i);
@@ -332,7 +331,7 @@ static bool load_bytes(sonde_reader *reader, sonde__stream *stream, const sonde_
         stream->bytes_cap = ref->length;
     }
     const sonde__journal_scan *scan = &reader->sources[ref->source]->scan;
-    if (!keep_open(reader->sources[ref->source]))
+    if (!sonde__source_keep_open(reader->sources[ref->source]))
         return false;
     if (scan->fd < 0)
         memcpy(stream->bytes, scan->data + ref->offset, ref->length);

@@ -108,7 +108,7 @@ sonde_status sonde_metric_set_read_run(sonde_metric_set *set, uint64_t run)
 {
     char path[SONDE__METRIC_PATH_BYTES];
     sonde__metric_store_path(run, path);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = sonde__metric_store_open(path);
     if (fd < 0)
         return sonde__status_of_errno(errno);
     sonde_status status = read_fd(set, fd);
@@ -125,7 +125,7 @@ static bool run_of_pid(const char *name, const char *prefix, uint32_t pid, uint6
         return false;
     char path[SONDE__METRIC_PATH_BYTES];
     sonde__metric_store_path(*run, path);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = sonde__metric_store_open(path);
     if (fd < 0)
         return false;
     uint32_t owner = 0;

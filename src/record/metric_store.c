@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, FD_FROM = 64, LANES_LEAST = 4 };
+enum { PAGE = 4096, FD_FROM = 64, LANES_LEAST = 4, STORE_LINK_BYTES = 40 };
 
 static struct {
     pthread_mutex_t lock;
@@ -204,6 +204,37 @@ static bool fd_is_ours(void)
            info.st_ino == store.ino;
 }
 
+/* A file that had a name and lost it can get none again: from its second session on, a process has
+   a link to its descriptor there. */
+static sonde_status give_name(const char *path)
+{
+    char from[STORE_LINK_BYTES];
+    snprintf(from, sizeof from, "/proc/%d/fd/%d", (int)getpid(), store.fd);
+    if (linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ||
+        (errno == ENOENT && symlink(from, path) == 0))
+        return SONDE_OK;
+    return sonde__status_of_errno(errno);
+}
+
+/* True when the text is /proc/PID/fd/N. */
+static bool is_descriptor(const char *text)
+{
+    int pid = 0, fd = 0, end = 0;
+    return sscanf(text, "/proc/%9d/fd/%9d%n", &pid, &fd, &end) == 2 && text[end] == '\0';
+}
+
+int sonde__metric_store_open(const char *path)
+{
+    char link[STORE_LINK_BYTES + 1];
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != ELOOP)
+        return fd;
+    ssize_t len = readlink(path, link, sizeof link - 1);
+    link[len > 0 ? len : 0] = '\0';
+    errno = EACCES;
+    return is_descriptor(link) ? open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+}
+
 void sonde__metric_store_publish(uint64_t run, bool shared)
 {
     const sonde__metric_view *view = sonde__metric_store();
@@ -216,14 +247,10 @@ void sonde__metric_store_publish(uint64_t run, bool shared)
     } else if (store.shared && !fd_is_ours()) {
         store.reason = SONDE_EGONE;
     } else if (store.shared) {
-        char from[32];
-        snprintf(from, sizeof from, "/proc/self/fd/%d", store.fd);
         sonde__metric_store_path(run, store.path);
-        store.reason = SONDE_OK;
-        if (linkat(AT_FDCWD, from, AT_FDCWD, store.path, AT_SYMLINK_FOLLOW) != 0) {
-            store.reason = sonde__status_of_errno(errno);
+        store.reason = give_name(store.path);
+        if (store.reason != SONDE_OK)
             store.path[0] = '\0';
-        }
     }
     pthread_mutex_unlock(&store.lock);
 }
@@ -273,9 +300,12 @@ static void sweep_one(const char *name, const char *run)
     snprintf(path, sizeof path, "%s/%s", sonde__segment_dir(), name);
     snprintf(segment, sizeof segment, "%s/sonde.%u.%s", sonde__segment_dir(), (unsigned)geteuid(),
              run);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    int fd = sonde__metric_store_open(path);
+    if (fd < 0) {
+        if (errno == ENOENT && access(segment, F_OK) != 0)
+            unlink(path); /* a link to the descriptor of a dead process */
         return;
+    }
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
         flock(fd, LOCK_EX | LOCK_NB) == 0 && access(segment, F_OK) != 0)
         unlink(path);

@@ -131,6 +131,9 @@ uint16_t sonde__metric_store_block(bool reserve);
 void sonde__metric_store_publish(uint64_t run, bool shared);
 void sonde__metric_store_withdraw(void);
 
+/* Opens the store of a process for reading. -1 with errno. */
+int sonde__metric_store_open(const char *path);
+
 /* Why other processes cannot read the store; OK when they can, once a session is open. */
 sonde_status sonde__metric_store_reason(void);
 

@@ -46,6 +46,25 @@ static int empty_folder(void **state)
     return system(command);
 }
 
+/* Each session of a process shows the same metrics to others, and none when it is closed. */
+static void test_second_session(void **state)
+{
+    (void)state;
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.dir = getenv("SONDE_TEST_DIR");
+    sonde_metric_set *set = sonde_metric_set_create();
+    for (uint64_t i = 1; i <= 3; i++) {
+        sonde_session *session = NULL;
+        assert_int_equal(sonde_open("again", &options, &session), SONDE_OK);
+        sonde_counter_inc(sonde_counter_get("again_total", NULL, NULL));
+        assert_int_equal(sonde_metric_set_read_pid(set, getpid()), SONDE_OK);
+        assert_int_equal(sonde_metric_set_find(set, "again_total", NULL)->counter, i);
+        sonde_close(session);
+        assert_int_equal(sonde_metric_set_read_pid(set, getpid()), SONDE_EABSENT);
+    }
+    sonde_metric_set_destroy(set);
+}
+
 static void test_reads_another_process(void **state)
 {
     (void)state;
@@ -325,6 +344,7 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_second_session, empty_folder),
         cmocka_unit_test_teardown(test_reads_another_process, empty_folder),
         cmocka_unit_test_teardown(test_metrics_of_a_dead_process, empty_folder),
         cmocka_unit_test_teardown(test_metrics_go_into_the_journal, empty_folder),

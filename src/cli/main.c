@@ -13,6 +13,7 @@ extern const sonde__command sonde__command_doctor;
 extern const sonde__command sonde__command_check;
 extern const sonde__command sonde__command_aggregate;
 extern const sonde__command sonde__command_run;
+extern const sonde__command sonde__command_serve;
 extern const sonde__command sonde__command_dump;
 extern const sonde__command sonde__command_recover;
 extern const sonde__command sonde__command_version;
@@ -20,6 +21,7 @@ extern const sonde__command sonde__command_help;
 
 const sonde__command *const sonde__commands[] = {
     &sonde__command_run,
+    &sonde__command_serve,
     &sonde__command_analyze,
     &sonde__command_capture,
     &sonde__command_doctor,

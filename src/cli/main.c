@@ -15,6 +15,7 @@ extern const sonde__command sonde__command_aggregate;
 extern const sonde__command sonde__command_run;
 extern const sonde__command sonde__command_serve;
 extern const sonde__command sonde__command_dump;
+extern const sonde__command sonde__command_export;
 extern const sonde__command sonde__command_recover;
 extern const sonde__command sonde__command_version;
 extern const sonde__command sonde__command_help;
@@ -27,6 +28,7 @@ const sonde__command *const sonde__commands[] = {
     &sonde__command_doctor,
     &sonde__command_check,
     &sonde__command_dump,
+    &sonde__command_export,
     &sonde__command_recover,
     &sonde__command_aggregate,
     &sonde__command_version,

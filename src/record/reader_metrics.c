@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics frames hold the series that changed; the last ones before a moment are the values at it.
    They are few beside records, and are looked for when somebody asks. */
+#include "record/reader_metrics.h"
+
 #include "record/metric_fill.h"
 #include "record/metric_frame.h"
 #include "record/reader_impl.h"
@@ -14,7 +16,10 @@ typedef struct latest {
     struct latest *next;
 } latest;
 
-enum { BUCKETS = 1024 };
+enum {
+    BUCKETS = 1024,
+    SAME_TIME_NS = 1000000, /* values of one interval may take several frames */
+};
 
 typedef struct search {
     const sonde_reader *reader;
@@ -25,6 +30,9 @@ typedef struct search {
     latest **order;
     size_t count, cap;
     bool failed;
+    sonde_metric_set *set; /* filled for visit */
+    sonde__metrics_visit *visit;
+    void *user;
 } search;
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -87,6 +95,15 @@ static void see_metric(void *user, uint64_t wall_ns, const sonde_metric *metric)
     in->newest = wall_ns > in->newest ? wall_ns : in->newest;
 }
 
+static void fill_set(search *in)
+{
+    sonde__metric_set_begin(in->set);
+    for (size_t i = 0; i < in->count && !in->failed; i++)
+        in->failed = !sonde__metric_set_put(in->set, sonde_metric_set_at(in->order[i]->one, 0));
+    if (sonde__metric_set_end(in->set) != SONDE_OK)
+        in->failed = true;
+}
+
 static void see_frame(void *user, const sonde__frame_header *header, const uint8_t *frame,
                       uint64_t offset)
 {
@@ -96,6 +113,10 @@ static void see_frame(void *user, const sonde__frame_header *header, const uint8
     if (header->type != SONDE__FRAME_METRICS || header->run != in->run ||
         header->session != in->reader->session || (in->until && wall_ns > in->until))
         return;
+    if (in->visit && in->newest && wall_ns > in->newest + SAME_TIME_NS) {
+        fill_set(in);
+        in->visit(in->user, in->newest, in->set);
+    }
     sonde__metric_frame_read(frame, see_metric, in); /* a damaged one is passed over */
 }
 
@@ -109,6 +130,20 @@ static void free_search(search *in)
     free(in);
 }
 
+static sonde_status look_for(search *in, sonde_reader *reader)
+{
+    sonde_status status = SONDE_OK;
+    for (size_t i = 0; status == SONDE_OK && i < reader->source_count; i++) {
+        if (!sonde__source_keep_open(reader->sources[i]))
+            continue;
+        sonde__journal_scan scan = reader->sources[i]->scan;
+        scan.next = scan.valid = scan.frames = 0;
+        status = sonde__frame_scan(&scan, see_frame, in);
+    }
+    fill_set(in);
+    return in->failed ? SONDE_ENOMEM : status;
+}
+
 sonde_status sonde_reader_metrics(sonde_reader *reader, uint64_t run, uint64_t wall_ns,
                                   sonde_metric_set *set, uint64_t *at)
 {
@@ -118,22 +153,28 @@ sonde_status sonde_reader_metrics(sonde_reader *reader, uint64_t run, uint64_t w
     in->reader = reader;
     in->run = run;
     in->until = wall_ns;
-    sonde_status status = SONDE_OK;
-    for (size_t i = 0; status == SONDE_OK && i < reader->source_count; i++) {
-        if (!sonde__source_keep_open(reader->sources[i]))
-            continue;
-        sonde__journal_scan scan = reader->sources[i]->scan;
-        scan.next = scan.valid = scan.frames = 0;
-        status = sonde__frame_scan(&scan, see_frame, in);
-    }
-    sonde__metric_set_begin(set);
-    for (size_t i = 0; i < in->count; i++)
-        if (!in->failed)
-            in->failed = !sonde__metric_set_put(set, sonde_metric_set_at(in->order[i]->one, 0));
-    if (sonde__metric_set_end(set) != SONDE_OK || in->failed)
-        status = SONDE_ENOMEM;
+    in->set = set;
+    sonde_status status = look_for(in, reader);
     if (at)
         *at = in->newest;
+    free_search(in);
+    return status;
+}
+
+sonde_status sonde__reader_metrics_each(sonde_reader *reader, uint64_t run, sonde_metric_set *set,
+                                        sonde__metrics_visit *visit, void *user)
+{
+    search *in = calloc(1, sizeof *in);
+    if (!in)
+        return SONDE_ENOMEM;
+    in->reader = reader;
+    in->run = run;
+    in->set = set;
+    in->visit = visit;
+    in->user = user;
+    sonde_status status = look_for(in, reader);
+    if (status == SONDE_OK && in->newest)
+        visit(user, in->newest, set);
     free_search(in);
     return status;
 }

@@ -18,11 +18,19 @@ static const sonde_format_info formats[SONDE_FORMAT_COUNT] = {
 static sonde__encode_metrics *const of_metrics[SONDE_FORMAT_COUNT] = {
     [SONDE_FORMAT_PROMETHEUS] = sonde__encode_prometheus,
     [SONDE_FORMAT_OPENMETRICS] = sonde__encode_openmetrics,
+    [SONDE_FORMAT_PROMETHEUS_PROTOBUF] = sonde__encode_prometheus_protobuf,
+    [SONDE_FORMAT_JSON] = sonde__encode_json,
+    [SONDE_FORMAT_OTLP_JSON] = sonde__encode_otlp_metrics_json,
+    [SONDE_FORMAT_OTLP] = sonde__encode_otlp_metrics,
+    [SONDE_FORMAT_STATSD] = sonde__encode_statsd,
+    [SONDE_FORMAT_DOGSTATSD] = sonde__encode_dogstatsd,
+    [SONDE_FORMAT_CLOUDWATCH] = sonde__encode_cloudwatch,
 };
 
 static const sonde__span_format *const of_records[SONDE_FORMAT_COUNT] = {
-    [SONDE_FORMAT_FLOWCEPT] = &sonde__spans_flowcept,
-    [SONDE_FORMAT_CSV] = &sonde__spans_csv,
+    [SONDE_FORMAT_OTLP_JSON] = &sonde__spans_otlp_json, [SONDE_FORMAT_OTLP] = &sonde__spans_otlp,
+    [SONDE_FORMAT_JAEGER] = &sonde__spans_jaeger,       [SONDE_FORMAT_SPANS] = &sonde__spans_pyveda,
+    [SONDE_FORMAT_FLOWCEPT] = &sonde__spans_flowcept,   [SONDE_FORMAT_CSV] = &sonde__spans_csv,
 };
 
 const sonde_format_info *sonde_format_describe(sonde_format format)

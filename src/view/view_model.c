@@ -203,7 +203,7 @@ static long family_of(sonde_view *view, index_table *table, const sonde_metric *
         return -1;
     view->families = families;
     view->families[view->family_count] =
-        (sonde__view_family){metric->name, metric->help, metric->kind, 0, 0};
+        (sonde__view_family){metric->name, metric->help, metric->kind, 0, 0, 0};
     table->slot[at] = (uint32_t)++view->family_count;
     return (long)view->family_count - 1;
 }
@@ -292,6 +292,12 @@ bool sonde__view_plan(sonde_view *view)
         view->families[f].help = view->series[view->families[f].first].metric->help;
     }
     return true;
+}
+
+void sonde__view_rewind(sonde_view *view)
+{
+    for (size_t f = 0; f < view->family_count; f++)
+        view->families[f].cursor = view->families[f].first;
 }
 
 const sonde__rendered *sonde__view_render(sonde_view *view, sonde__rendering which,

@@ -26,6 +26,7 @@ typedef struct sonde__view_family {
     sonde_metric_kind kind;
     uint32_t first; /* of the view's series */
     uint32_t count;
+    uint32_t cursor; /* for encoders that go by source: the next series; see rewind */
 } sonde__view_family;
 
 /* Bytes of all series that do not change; of series i: from end[i - 1] to end[i]. */
@@ -91,6 +92,9 @@ void sonde__view_labels(const sonde_view *view, const sonde__view_series *series
 
 /* Families and series for what was added. False: no memory. */
 bool sonde__view_plan(sonde_view *view);
+
+/* Puts the cursor of each family to its first series. */
+void sonde__view_rewind(sonde_view *view);
 
 /* What render writes for each series, kept until series change. NULL: no memory. */
 const sonde__rendered *sonde__view_render(sonde_view *view, sonde__rendering which,

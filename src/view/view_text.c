@@ -6,33 +6,18 @@
 
 #include "base/ids.h"
 #include "base/number_format.h"
-#include "base/utf8.h"
 #include "view/view_formats.h"
+#include "view/view_utf8.h"
 
 #include <math.h>
 #include <string.h>
-
-static void put_piece(sonde__buf *out, const char *text, size_t len)
-{
-    while (len > 0) {
-        size_t good = sonde__utf8_valid_prefix(text, len);
-        sonde__buf_append(out, text, good);
-        text += good;
-        len -= good;
-        if (len > 0) { /* a byte that is not UTF-8 */
-            sonde__buf_append(out, "\xef\xbf\xbd", 3);
-            text++;
-            len--;
-        }
-    }
-}
 
 void sonde__text_escape(sonde__buf *out, const char *text, bool quotes)
 {
     const char *special = quotes ? "\\\n\"" : "\\\n";
     for (;;) {
         size_t plain = strcspn(text, special);
-        put_piece(out, text, plain);
+        sonde__utf8_append(out, text, plain);
         text += plain;
         if (*text == '\0')
             return;

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["run", "serve", "analyze", "capture", "doctor", "check", "dump", "recover", "aggregate", "version", "help"]
+COMMANDS = ["run", "serve", "analyze", "capture", "doctor", "check", "dump", "export", "recover", "aggregate", "version", "help"]
 
 
 def help_of(command):

@@ -270,7 +270,7 @@ static void clean(const char *path)
 
 int main(void)
 {
-    snprintf(shm, sizeof shm, "/dev/shm/sonde_bench_%d", (int)getpid());
+    snprintf(shm, sizeof shm, "/dev/shm/sb%d", (int)getpid());
     sonde_session *session;
     if (!mkdtemp(folder) || mkdir(shm, 0700) != 0)
         die(folder);

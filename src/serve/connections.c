@@ -41,7 +41,7 @@ static bool is_better(const sonde__connection *one, const sonde__connection *bes
 static sonde__connection *who_goes(sonde__connections *all, uint64_t now_ns)
 {
     sonde__connection *best = NULL;
-    for (size_t i = 0; i < places; i++) {
+    for (size_t i = 0; i < all->top; i++) {
         sonde__connection *one = &all->list[i];
         if (is_active(one) && one->phase != SONDE__PHASE_STREAM && is_better(one, best, now_ns))
             best = one;
@@ -52,7 +52,7 @@ static sonde__connection *who_goes(sonde__connections *all, uint64_t now_ns)
 static size_t count_of(const sonde__connections *all, const struct sockaddr *peer)
 {
     size_t count = 0;
-    for (size_t i = 0; i < places; i++)
+    for (size_t i = 0; i < all->top; i++)
         count += is_active(&all->list[i]) &&
                  sonde__address_same((const struct sockaddr *)&all->list[i].peer, peer);
     return count;
@@ -83,6 +83,8 @@ sonde__connection *sonde__connections_add(sonde__connections *all, int fd,
         sonde__connections_drop(all, leaves);
     }
     *place = (sonde__connection){.phase = SONDE__PHASE_HEADER, .fd = fd, .since_ns = now_ns};
+    if ((size_t)(place - all->list) >= all->top)
+        all->top = (size_t)(place - all->list) + 1;
     memcpy(&place->peer, peer, len < sizeof place->peer ? len : sizeof place->peer);
     all->used++;
     all->accepted++;
@@ -104,6 +106,8 @@ void sonde__connections_remove(sonde__connections *all, sonde__connection *one)
     if (is_active(one))
         all->used--;
     one->phase = SONDE__PHASE_FREE;
+    while (all->top > 0 && all->list[all->top - 1].phase == SONDE__PHASE_FREE)
+        all->top--;
 }
 
 static uint64_t limit_of(sonde__phase phase)
@@ -121,7 +125,7 @@ static uint64_t limit_of(sonde__phase phase)
 uint64_t sonde__connections_expire(sonde__connections *all, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX;
-    for (size_t i = 0; i < places; i++) {
+    for (size_t i = 0; i < all->top; i++) {
         sonde__connection *one = &all->list[i];
         if (!is_active(one))
             continue;
@@ -139,7 +143,7 @@ uint64_t sonde__connections_expire(sonde__connections *all, uint64_t now_ns)
 size_t sonde__connections_count(const sonde__connections *all, sonde__phase phase)
 {
     size_t count = 0;
-    for (size_t i = 0; i < places; i++)
+    for (size_t i = 0; i < all->top; i++)
         count += all->list[i].phase == phase;
     return count;
 }

@@ -30,6 +30,7 @@ typedef struct sonde__connection {
 typedef struct sonde__connections {
     /* beyond the limit there is room for those that are still closing */
     sonde__connection list[2 * SONDE__SERVE_CONNECTIONS];
+    size_t top;  /* places below this may be taken */
     size_t most; /* at most SONDE__SERVE_CONNECTIONS */
     size_t used; /* not FREE and not CLOSING */
     void (*close)(int fd);

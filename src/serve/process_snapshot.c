@@ -6,13 +6,22 @@
 #include "serve/processes.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 typedef struct totals {
     uint64_t failed, submitted, started, unsampled;
     sonde_distribution latency;
+    size_t used; /* octaves below this may hold something */
     sonde_octave octave[SONDE_OCTAVES];
 } totals;
+
+/* Only the octaves that the last snapshot used: the whole is as large as a cache. */
+static void clear(totals *sum)
+{
+    memset(sum->octave, 0, sum->used * sizeof sum->octave[0]);
+    memset(sum, 0, offsetof(totals, octave));
+}
 
 static void add_latency(totals *to, const sonde_distribution *one)
 {
@@ -33,6 +42,7 @@ static void add_latency(totals *to, const sonde_distribution *one)
         unsigned at = (unsigned)(from->exponent - SONDE_OCTAVE_FIRST);
         if (at >= SONDE_OCTAVES)
             continue;
+        to->used = at >= to->used ? at + 1 : to->used;
         to->octave[at].count += from->count;
         for (unsigned b = 0; b < SONDE_OCTAVE_BUCKETS; b++)
             to->octave[at].bucket[b] += from->bucket[b];
@@ -43,7 +53,7 @@ static void add_latency(totals *to, const sonde_distribution *one)
 static void close_latency(totals *to)
 {
     size_t count = 0;
-    for (unsigned i = 0; i < SONDE_OCTAVES; i++) {
+    for (unsigned i = 0; i < to->used; i++) {
         if (to->octave[i].count == 0)
             continue;
         if (count != i)
@@ -109,7 +119,7 @@ void sonde__processes_snapshot(const sonde__processes *all, const sonde__process
                                uint64_t mono_ns, sonde_snapshot *out)
 {
     static totals sum; /* 66 KB; the server takes snapshots in one thread */
-    memset(&sum, 0, sizeof sum);
+    clear(&sum);
     double rate = 0;
     for (size_t i = 0; i < all->count; i++) {
         const sonde__process *process = all->list[i];

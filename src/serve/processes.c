@@ -116,20 +116,20 @@ static bool header_good(const first_bytes *first, uint64_t run)
            memchr(header->journal_path, '\0', sizeof header->journal_path) != NULL;
 }
 
-/* True: the file is a segment that a living process holds. *early: it is being made. */
-static bool is_held(int fd, first_bytes *first, bool *early)
+/* True: the file is a segment that a living process holds. *dead: one that nobody holds. */
+static bool is_held(int fd, first_bytes *first, bool *dead)
 {
     struct stat info;
-    *early = false;
+    *dead = false;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != geteuid() ||
         (info.st_mode & 077) != 0)
         return false;
     ssize_t got = pread(fd, first->bytes, sizeof first->bytes, 0);
-    *early = got == 0 || (got == (ssize_t)sizeof first->bytes &&
-                          atomic_load_explicit(&first->header.ready, memory_order_acquire) == 0);
-    if (got != (ssize_t)sizeof first->bytes || *early)
-        return false;
-    return flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (got != (ssize_t)sizeof first->bytes ||
+        atomic_load_explicit(&first->header.ready, memory_order_acquire) == 0)
+        return false; /* it may still be made: a lock of ours would be in the way */
+    *dead = flock(fd, LOCK_SH | LOCK_NB) == 0;
+    return !*dead && errno == EWOULDBLOCK;
 }
 
 static void add_process(sonde__processes *all, const first_bytes *first, uint64_t run)
@@ -146,25 +146,47 @@ static void add_process(sonde__processes *all, const first_bytes *first, uint64_
     all->changes++;
 }
 
+/* Where a dead run is, or would be, in the table; runs are random and never 0. */
+static uint64_t *dead_place(sonde__processes *all, uint64_t run)
+{
+    size_t at = run % SONDE__SERVE_DEAD_MAX;
+    while (all->dead[at] != 0 && all->dead[at] != run)
+        at = (at + 1) % SONDE__SERVE_DEAD_MAX;
+    return &all->dead[at];
+}
+
+static void bury(sonde__processes *all, uint64_t run)
+{
+    if (all->dead_count >= SONDE__SERVE_DEAD_MAX / 2) {
+        memset(all->dead, 0, sizeof all->dead);
+        all->dead_count = 0;
+    }
+    *dead_place(all, run) = run;
+    all->dead_count++;
+}
+
 static void visit(void *user, const char *path)
 {
     sonde__processes *all = user;
     uint64_t run;
     size_t len = strlen(path);
-    if (len < 16 || !sonde__id_from_hex(path + len - 16, 16, &run))
+    if (len < 16 || !sonde__id_from_hex(path + len - 16, 16, &run) || run == 0 ||
+        *dead_place(all, run) == run)
         return;
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return;
     first_bytes first;
-    bool early;
-    bool held = is_held(fd, &first, &early);
+    bool free_to_lock;
+    bool held = is_held(fd, &first, &free_to_lock);
     close(fd);
     sonde__process *known = find_run(all, run);
     if (held && known)
         known->seen = true;
     else if (held)
         add_process(all, &first, run);
+    else if (free_to_lock)
+        bury(all, run);
 }
 
 static int by_start(const void *a, const void *b)

@@ -42,6 +42,10 @@ typedef struct sonde__processes {
     size_t count;
     uint64_t refused; /* segments that were not understood, or were too many: looks at them */
     uint64_t changes; /* how often one came or went */
+    /* runs whose process is dead, by hash: what it left may lie there for ever, and is not looked
+       at again. Emptied when half full. */
+    uint64_t dead[SONDE__SERVE_DEAD_MAX];
+    size_t dead_count;
 } sonde__processes;
 
 /* Looks again: who is there, and the metrics of each. Order: by start, then run. */

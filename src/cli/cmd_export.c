@@ -33,9 +33,13 @@ static int unknown_format(const sonde__args *args, const char *name)
         sonde__buf_text(&list, i ? ", " : "");
         sonde__buf_text(&list, known);
     }
-    sonde__command_error(args->command, "unknown format \"%s\"%s%s%s; there are: %.*s", name,
-                         near.best ? "; did you mean \"" : "", near.best ? near.best : "",
-                         near.best ? "\"?" : "", (int)list.len, list.data);
+    if (near.best)
+        sonde__command_error(args->command,
+                             "unknown format \"%s\"; did you mean \"%s\"? There are: %.*s", name,
+                             near.best, (int)list.len, list.data);
+    else
+        sonde__command_error(args->command, "unknown format \"%s\"; there are: %.*s", name,
+                             (int)list.len, list.data);
     sonde__buf_free(&list);
     return SONDE__EXIT_USAGE;
 }

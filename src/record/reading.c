@@ -66,27 +66,27 @@ static sonde_capture *open_handle(unsigned types, sonde_level level)
 
 /* --- the cost --- */
 
-static sonde_counter *cost_counter(void)
+static sonde_gauge *cost_gauge(void)
 {
-    static _Atomic(sonde_counter *) counter;
-    sonde_counter *known = atomic_load(&counter);
+    static _Atomic(sonde_gauge *) gauge;
+    sonde_gauge *known = atomic_load(&gauge);
     if (!known) {
-        known = sonde_counter_get("sonde_overhead_readings_nanoseconds_total",
-                                  "Time that readings at the edges of tasks took", NULL);
-        atomic_store(&counter, known);
+        known = sonde_gauge_get("sonde_overhead_readings_seconds",
+                                "Time that readings at the edges of tasks took", NULL);
+        atomic_store(&gauge, known);
     }
     return known;
 }
 
 void sonde__reading_note_cpu(uint64_t thread_cpu_ns)
 {
-    static sonde_counter *counter;
+    static sonde_gauge *gauge;
     uint64_t before = atomic_exchange(&state.thread_cpu_ns, thread_cpu_ns);
-    if (!counter)
-        counter = sonde_counter_get("sonde_overhead_thread_cpu_nanoseconds_total",
-                                    "CPU time of the library's own thread", NULL);
+    if (!gauge)
+        gauge = sonde_gauge_get("sonde_overhead_thread_cpu_seconds",
+                                "CPU time of the library's own thread", NULL);
     if (thread_cpu_ns > before)
-        sonde_counter_add(counter, (int64_t)(thread_cpu_ns - before));
+        sonde_gauge_add(gauge, (double)(thread_cpu_ns - before) / 1e9);
 }
 
 static void tell_change(sonde_measure from, sonde_measure to, double share)
@@ -231,7 +231,7 @@ bool sonde__reading_take(sonde_measure measure, uint64_t end_ticks, sonde__readi
     if (have && !young) {
         have = read_now(shared, measure, run, end_ticks);
         uint64_t now_ns = sonde__clock_monotonic_ns();
-        sonde_counter_add(cost_counter(), (int64_t)(now_ns - shared->begun_ns));
+        sonde_gauge_add(cost_gauge(), (double)(now_ns - shared->begun_ns) / 1e9);
         state.cost_ns += now_ns - shared->begun_ns;
         changed = judge(now_ns, &share);
     }

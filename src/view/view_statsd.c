@@ -4,6 +4,7 @@
    become parts of the name. Histograms are count, sum, and percentiles. */
 #include "view/view_formats.h"
 #include "view/view_text.h"
+#include "view/view_utf8.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,8 +18,11 @@ typedef struct writer {
 /* What separates the parts of a line, or of a name, is not part of them. */
 static void put_part(sonde__buf *out, const char *text)
 {
-    for (; *text; text++)
-        sonde__buf_char(out, (unsigned char)*text <= ' ' || strchr(":|@#,.", *text) ? '_' : *text);
+    size_t from = out->len;
+    sonde__utf8_append(out, text, strlen(text));
+    for (size_t i = from; i < out->len; i++)
+        if ((unsigned char)out->data[i] <= ' ' || strchr(":|@#,.", out->data[i]))
+            out->data[i] = '_';
 }
 
 static void put_path(void *user, const sonde__view_label *label)

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,28 +61,46 @@ static void stop(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-/* One GET; the whole answer is in page. Returns the length of its body, 0 when there is none. */
-static size_t get(int port, const char *path, const char **body)
+static int dial(int port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((in_port_t)port)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    char request[128];
-    int len = snprintf(request, sizeof request,
-                       "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
-    size_t total = 0;
-    if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
-        send(fd, request, (size_t)len, MSG_NOSIGNAL) == len)
-        for (ssize_t got; total < sizeof page - 1 &&
-                          (got = recv(fd, page + total, sizeof page - 1 - total, 0)) > 0;)
-            total += (size_t)got;
+    if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0)
+        return fd;
     close(fd);
-    page[total] = '\0';
+    return -1;
+}
+
+/* Whether page holds a whole answer: as long as it says, or up to the last chunk. */
+static bool is_whole(size_t total)
+{
     const char *end = strstr(page, "\r\n\r\n");
-    if (!end || strncmp(page, "HTTP/1.1 200", 12) != 0)
+    const char *length = strcasestr(page, "Content-Length:");
+    if (!end)
+        return false;
+    if (length && length < end)
+        return total >= (size_t)(end + 4 - page) + strtoul(length + 15, NULL, 10);
+    return total >= 5 && memcmp(page + total - 5, "0\r\n\r\n", 5) == 0;
+}
+
+/* GET /metrics on a connection that stays, as Prometheus does it. The answer is in page. Returns
+   the length of its body, 0 when there is none. */
+static size_t scrape(int fd, const char **body)
+{
+    static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    size_t total = 0;
+    if (send(fd, request, sizeof request - 1, MSG_NOSIGNAL) != (ssize_t)sizeof request - 1)
         return 0;
-    *body = end + 4;
-    return total - (size_t)(*body - page);
+    do {
+        ssize_t got = recv(fd, page + total, sizeof page - 1 - total, 0);
+        if (got <= 0)
+            return 0;
+        total += (size_t)got;
+        page[total] = '\0';
+    } while (!is_whole(total));
+    *body = strstr(page, "\r\n\r\n") + 4;
+    return strncmp(page, "HTTP/1.1 200", 12) == 0 ? total - (size_t)(*body - page) : 0;
 }
 
 static pid_t start_server(int *port)
@@ -161,7 +180,9 @@ static void bench_wrk(void)
     int port = 0;
     const char *body;
     pid_t server = start_server(&port);
-    size_t len = get(port, "/metrics", &body);
+    int fd = dial(port);
+    size_t len = scrape(fd, &body);
+    close(fd);
     if (len < SERIES * 40)
         die("/metrics is too short");
     struct MHD_Response *response =
@@ -243,14 +264,17 @@ static void bench_node_exporter(void)
                           NULL};
     pid_t other = start(argv, NULL);
     pid_t server = start_server(&port);
-    for (int i = 0; i < 50 && get(other_port, "/metrics", &body) == 0; i++)
+    int fd = dial(port);
+    int other_fd = -1;
+    for (int i = 0; i < 50 && (other_fd = dial(other_port)) < 0; i++)
         usleep(interval_us);
-    get(port, "/metrics", &body);
+    if (scrape(fd, &body) == 0 || other_fd < 0 || scrape(other_fd, &body) == 0)
+        die("the first scrape");
     double ours = cpu_ns(server);
     double theirs = cpu_ns(other);
     for (int i = 0; i < SCRAPES; i++) {
-        get(port, "/metrics", &body);
-        get(other_port, "/metrics", &body);
+        scrape(fd, &body);
+        scrape(other_fd, &body);
         usleep(interval_us);
     }
     ours = cpu_ns(server) - ours;
@@ -258,6 +282,8 @@ static void bench_node_exporter(void)
     bench_note("a reading and a scrape", ours / SCRAPES / 1e3, "us of CPU");
     bench_check("serve.cpu.less_than_node_exporter", theirs / ours);
     bench_check("serve.memory.mib", rss_anon_mib(server));
+    close(fd);
+    close(other_fd);
     stop(server);
     stop(other);
 }

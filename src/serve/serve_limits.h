@@ -12,13 +12,14 @@ enum {
     SONDE__SERVE_REQUEST_BYTES = 20480, /* request line and headers, with room for the answer's */
     SONDE__SERVE_TARGET_BYTES = 4096,   /* path and query */
     SONDE__SERVE_HEADER_MS = 5000,      /* from accepting to the end of the headers */
-    SONDE__SERVE_IDLE_MS = 15000,   /* between the end of a request and the headers of the next */
-    SONDE__SERVE_ANSWER_MS = 30000, /* from the headers to the last byte of the answer */
-    SONDE__SERVE_SENIOR_MS = 1000,  /* a header that takes longer is the first to be evicted */
-    SONDE__SERVE_QUERY_MAX = 8,     /* parameters of a query */
-    SONDE__SERVE_HOSTS_MAX = 16,    /* names of --allow-host */
-    SONDE__SERVE_USERS_MAX = 64,    /* in basic_auth_users */
-    SONDE__SERVE_NAME_BYTES = 256,  /* of a user or host name, with its NUL */
+    SONDE__SERVE_IDLE_MS = 25000, /* from the end of a request to the headers of the next: more than
+                                     the usual 15 s between scrapes, so that both do not meet */
+    SONDE__SERVE_ANSWER_MS = 30000,    /* from the headers to the last byte of the answer */
+    SONDE__SERVE_SENIOR_MS = 1000,     /* a header that takes longer is the first to be evicted */
+    SONDE__SERVE_QUERY_MAX = 8,        /* parameters of a query */
+    SONDE__SERVE_HOSTS_MAX = 16,       /* names of --allow-host */
+    SONDE__SERVE_USERS_MAX = 64,       /* in basic_auth_users */
+    SONDE__SERVE_NAME_BYTES = 256,     /* of a user or host name, with its NUL */
     SONDE__SERVE_PASSWORD_BYTES = 256, /* bcrypt itself looks at 72 */
     SONDE__SERVE_PASSWORDS_KNOWN = 64, /* digests of passwords that were right: 32 bytes each */
     SONDE__SERVE_JOBS_MAX = 64,        /* requests that wait for a worker */

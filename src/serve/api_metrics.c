@@ -3,6 +3,7 @@
    format that is asked for. An answer is used again for a tenth of a second, packed or not: many
    scrapers cost what one does. */
 #include "base/clock.h"
+#include "serve/exemplars.h"
 #include "serve/server.h"
 #include "sonde/encode.h"
 
@@ -11,6 +12,7 @@
 
 enum { FORMATS = 3, LABELS = 3, RESOURCE = 4 };
 static const uint64_t host_wait_ns = 20000000;
+static const uint64_t exemplars_wait_ns = 120000000000u; /* nobody asks any more */
 
 typedef struct page_source {
     sonde_label labels[LABELS];
@@ -26,7 +28,9 @@ struct sonde__metrics_page {
     sonde_view *view;
     sonde_metric_set *host;
     page_source sources[SONDE__SERVE_PROCESSES_MAX];
-    uint64_t filled_ns; /* the view */
+    uint64_t filled_ns;          /* the view */
+    sonde__exemplars *exemplars; /* NULL: nobody has asked for a format that shows them */
+    uint64_t exemplars_asked_ns;
     cached answers[FORMATS][2];
 };
 
@@ -154,6 +158,8 @@ enum MHD_Result sonde__api_metrics(sonde__request *request)
     if (!page)
         return MHD_NO;
     unsigned format = negotiate(request);
+    if (formats[format] != SONDE_FORMAT_PROMETHEUS)
+        page->exemplars_asked_ns = sonde__clock_monotonic_ns();
     bool gzip = sonde__reply_wants_gzip(request);
     cached *answer = &page->answers[format][gzip];
     uint64_t now_ns = sonde__clock_monotonic_ns();
@@ -173,6 +179,25 @@ enum MHD_Result sonde__api_metrics(sonde__request *request)
     return MHD_queue_response(request->connection, MHD_HTTP_OK, answer->response);
 }
 
+void sonde__metrics_tick(sonde__server *server)
+{
+    sonde__metrics_page *page = server->metrics;
+    if (!page || page->exemplars_asked_ns == 0)
+        return;
+    if (sonde__clock_monotonic_ns() - page->exemplars_asked_ns > exemplars_wait_ns) {
+        sonde__exemplars_destroy(page->exemplars);
+        page->exemplars = NULL;
+        page->exemplars_asked_ns = 0;
+        return;
+    }
+    if (!page->exemplars)
+        page->exemplars = sonde__exemplars_create(server->wake_fd);
+    if (!page->exemplars)
+        return;
+    sonde__exemplars_collect(page->exemplars, page->view);
+    sonde__exemplars_read(page->exemplars, &server->processes);
+}
+
 void sonde__metrics_page_free(sonde__metrics_page *page)
 {
     if (!page)
@@ -181,6 +206,7 @@ void sonde__metrics_page_free(sonde__metrics_page *page)
         for (unsigned k = 0; k < 2; k++)
             if (page->answers[i][k].response)
                 MHD_destroy_response(page->answers[i][k].response);
+    sonde__exemplars_destroy(page->exemplars);
     sonde_view_destroy(page->view);
     sonde_metric_set_destroy(page->host);
     free(page);

@@ -49,12 +49,12 @@ static void *collect(void *user)
     sonde__host *host = user;
     pthread_mutex_lock(&host->sleep);
     while (!host->stop) {
-        pthread_mutex_unlock(&host->sleep);
-        read_once(host);
-        pthread_mutex_lock(&host->sleep);
         struct timespec until = after(CLOCK_MONOTONIC, host->interval_ns);
         while (!host->stop && pthread_cond_timedwait(&host->wake, &host->sleep, &until) == 0) {
         }
+        pthread_mutex_unlock(&host->sleep);
+        read_once(host);
+        pthread_mutex_lock(&host->sleep);
     }
     pthread_mutex_unlock(&host->sleep);
     return NULL;
@@ -79,6 +79,7 @@ sonde_status sonde__host_start(const sonde_capture_options *options, uint64_t in
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&host->reading, NULL);
     pthread_mutex_init(&host->sleep, NULL);
+    read_once(host); /* the first scrape has it */
     if (pthread_create(&host->thread, NULL, collect, host) != 0) {
         sonde_capture_close(host->capture);
         free(host);

@@ -40,6 +40,15 @@ static void name_from_path(sonde__process *process, const char *path)
         *dot = '\0';
 }
 
+/* The first file of the session: that of who opened it, beside those of who joined. */
+static void find_journal(sonde__process *process, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) : 0;
+    snprintf(process->journal, sizeof process->journal, "%.*s/%s.sonde", (int)folder, path,
+             process->session);
+}
+
 static void read_start_frame(sonde__process *process, const sonde__segment_header *header)
 {
     size_t length;
@@ -89,6 +98,7 @@ static sonde__process *make_process(const sonde__segment_header *header, uint64_
     sonde__id_to_hex(run, made->run_text);
     name_from_path(made, header->journal_path);
     read_start_frame(made, header);
+    find_journal(made, header->journal_path);
     read_program(made);
     return made;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SONDE__PROCESS_TEXT = 256 };
+enum { SONDE__PROCESS_TEXT = 256, SONDE__PROCESS_PATH = 1300 };
 
 /* Tasks that had ended at some moment, for rates. */
 typedef struct sonde__rate_mark {
@@ -30,10 +30,11 @@ typedef struct sonde__process {
     char session[SONDE__PROCESS_TEXT];
     char workflow[SONDE__PROCESS_TEXT]; /* "" when it has no name */
     char host[SONDE__PROCESS_TEXT];
-    char program[32];         /* the kernel's name for it */
-    sonde_metric_set *set;    /* as of the last look; NULL: it shares no metrics */
-    sonde_status readable;    /* why not */
-    sonde__rate_mark mark[2]; /* of the last two ticks, the older first */
+    char journal[SONDE__PROCESS_PATH]; /* NAME.sonde of its session */
+    char program[32];                  /* the kernel's name for it */
+    sonde_metric_set *set;             /* as of the last look; NULL: it shares no metrics */
+    sonde_status readable;             /* why not */
+    sonde__rate_mark mark[2];          /* of the last two ticks, the older first */
     bool seen;
 } sonde__process;
 

@@ -152,6 +152,9 @@ enum MHD_Result sonde__api_index(sonde__request *request); /* / lists the paths 
 /* The snapshot of all processes, or of one, with the machine's values. */
 void sonde__server_snapshot(sonde__server *server, const sonde__process *one, sonde_snapshot *out);
 
+/* Each interval: reads examples for the formats that show them. */
+void sonde__metrics_tick(sonde__server *server);
+
 /* Sends the newest snapshot to the streams; with closing, ends them. */
 void sonde__streams_tick(sonde__server *server, bool closing);
 

@@ -52,6 +52,7 @@ static void tick(sonde__server *server)
     server->last_tick_ns = sonde__clock_monotonic_ns();
     sonde__processes_tick(&server->processes, server->last_tick_ns);
     server->ticks++;
+    sonde__metrics_tick(server);
     sonde__streams_tick(server, false);
 }
 

@@ -71,3 +71,30 @@ def test_promtool_finds_nothing(serve, watched):
     text = serve().metrics()[1]
     done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_native_histogram_and_quantile(serve, watched, prometheus):
+    """The exponential histogram arrives as it is: a quantile agrees with the observations."""
+    watched("native", tasks=50)
+    server = serve()
+    ask = prometheus(server, "native-histograms")
+    quantile = "histogram_quantile(0.95, test_size_bytes)"
+    assert server.settled(lambda: query(ask, quantile), 30)
+    assert query(ask, quantile)[0][1] == pytest.approx(950, rel=0.01)
+    assert query(ask, "histogram_count(test_size_bytes)")[0][1] == 1000
+    assert query(ask, "histogram_sum(test_size_bytes)")[0][1] == 500500
+    assert query(ask, "sum(histogram_count(sonde_task_latency_seconds))")[0][1] == 50
+
+
+def test_exemplars(serve, watched, prometheus):
+    """A bucket leads to a task: the exemplar's trace id is the workflow's."""
+    watched("traced", tasks=50)
+    server = serve()
+    ask = prometheus(server, "exemplar-storage")
+    found = server.settled(lambda: ask("query_exemplars", query="sonde_task_latency_seconds_bucket",
+                                       start="2020-01-01T00:00:00Z", end="2100-01-01T00:00:00Z"), 30)
+    tasks = server.json("/api/v1/tasks?session=traced")["tasks"]
+    traces = {one["labels"]["trace_id"] for series in found for one in series["exemplars"]}
+    assert traces == {tasks[0]["workflow_id"]}
+    spans = {one["labels"].get("span_id") for series in found for one in series["exemplars"]}
+    assert spans <= {task["task_id"] for task in tasks}

@@ -32,8 +32,7 @@ static int serve_run(const sonde__args *args)
 
 static const sonde__option serve_options[] = {
     {"--listen", "LIST",
-     "addresses, or unix:PATH (default: 127.0.0.1:9464, [::1]:9464 and"
-     " $XDG_RUNTIME_DIR/sonde.sock)"},
+     "addresses and unix:PATHs (default: 127.0.0.1:9464, [::1]:9464, a socket)"},
     {"--dir", "DIR", "where recorded sessions are (default: $SONDE_DIR, else telemetry)"},
     {"--interval", "TIME", "how often to read the machine and take a snapshot (default: 1s)"},
     {"--types", "LIST", "what of the machine (default: cpu,per_cpu,mem,disk,network)"},
@@ -62,7 +61,8 @@ const sonde__command sonde__command_serve = {
         "from their shared memory at no cost to them, and with recorded sessions: /metrics for\n"
         "Prometheus, and JSON below /api/v1. / lists the paths; /api/v1/openapi.json describes "
         "them.\n"
-        "Runs until Ctrl-C. Only this machine is listened to unless told otherwise.",
+        "The default socket is sonde.sock in $XDG_RUNTIME_DIR, where that is set. Runs until\n"
+        "Ctrl-C. Only this machine is listened to unless told otherwise.",
     .options = serve_options,
     .examples = serve_examples,
     .run = serve_run,

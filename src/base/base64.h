@@ -19,8 +19,10 @@ static inline void sonde__base64(sonde__buf *out, const void *data, size_t len)
         word |= have > 2 ? bytes[i + 2] : 0;
         char text[4] = {letters[word >> 18], letters[word >> 12 & 63], letters[word >> 6 & 63],
                         letters[word & 63]};
-        text[3] = have > 2 ? text[3] : '=';
-        text[2] = have > 1 ? text[2] : '=';
+        if (have < 3)
+            text[3] = '=';
+        if (have < 2)
+            text[2] = '=';
         sonde__buf_append(out, text, sizeof text);
     }
 }

@@ -143,9 +143,9 @@ static void warn(const sonde__args *args, const sonde_reader *reader)
 {
     sonde_reader_stats stats;
     sonde_reader_stats_get(reader, &stats);
-    if (stats.lost + stats.missing > 0)
-        sonde__command_error(args->command, "%llu records were lost or are missing",
-                             (unsigned long long)(stats.lost + stats.missing));
+    unsigned long long gone = stats.lost + stats.missing;
+    if (gone > 0)
+        sonde__command_error(args->command, "%llu records were lost or are missing", gone);
 }
 
 static int export_run(const sonde__args *args)
@@ -179,9 +179,7 @@ static int export_run(const sonde__args *args)
 }
 
 static const sonde__option export_options[] = {
-    {"--to", "FORMAT",
-     "prometheus, openmetrics, prometheus-protobuf, json, otlp-json, otlp, jaeger, spans, statsd, "
-     "dogstatsd, cloudwatch, flowcept or csv"},
+    {"--to", "FORMAT", "one of those above"},
     {"--signal", "WHICH", "of otlp and otlp-json: traces (default) or metrics"},
     {"--profile", "NAMES", "names of metrics: sonde (default) or pyveda"},
     {"--history", NULL, "with --to json: a line for each interval instead of the end"},
@@ -201,7 +199,9 @@ const sonde__command sonde__command_export = {
     .summary = "print a session in the format of another system",
     .about = "FILE is the NAME.sonde of a session; the files of processes that joined it are read "
              "too.\nFormats of metrics show the last value of every counter, gauge and histogram; "
-             "formats of\ntraces and rows show every task. The result is written to stdout.",
+             "formats of\ntraces and rows show every task. The result is written to stdout.\n\n"
+             "Metrics: prometheus, openmetrics, prometheus-protobuf, json, statsd, dogstatsd, "
+             "cloudwatch.\nTasks: jaeger, spans, flowcept, csv. Either: otlp, otlp-json.",
     .options = export_options,
     .examples = export_examples,
     .operands_max = 1,

@@ -69,7 +69,7 @@ static latest *find(search *in, const sonde_metric *metric)
     latest *made = calloc(1, sizeof *made);
     void *order = in->order;
     if (made && (made->one = sonde_metric_set_create()) &&
-        sonde__grow(&order, &in->cap, in->count, sizeof *in->order)) {
+        sonde__grow(&order, &in->cap, in->count, sizeof(void *))) {
         in->order = order;
         in->order[in->count++] = made;
         *at = made;

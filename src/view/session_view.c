@@ -61,7 +61,7 @@ sonde_status sonde__session_view_fill(sonde__session_view *session, sonde_reader
     sonde_status status = SONDE_OK;
     session->count = 0;
     session->sources = calloc(runs + 1, sizeof *session->sources);
-    session->sets = calloc(runs + 1, sizeof *session->sets);
+    session->sets = calloc(runs + 1, sizeof(void *));
     if (!session->sources || !session->sets)
         status = SONDE_ENOMEM;
     for (size_t i = 0; status == SONDE_OK && i < runs; i++) {

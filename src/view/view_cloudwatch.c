@@ -91,7 +91,8 @@ static void put_series(writer *w, const sonde__view_series *series)
     sonde__json_begin_array(&w->json);
     sonde__view_labels(w->view, series, put_dimension, w);
     sonde__json_end_array(&w->json);
-    double_key(w, "Timestamp", (double)(w->view->wall_ns / 1000000u) / 1e3);
+    uint64_t milliseconds = w->view->wall_ns / 1000000u;
+    double_key(w, "Timestamp", (double)milliseconds / 1e3);
     if (histogram) {
         sonde__json_key(&w->json, "StatisticValues");
         sonde__json_begin_object(&w->json);

@@ -33,7 +33,7 @@ static trace *make_trace(traces *all, uint64_t hi, uint64_t lo)
 {
     if (all->count == all->cap) {
         size_t cap = all->cap ? all->cap * 2 : 16;
-        trace **larger = realloc(all->list, cap * sizeof(trace *));
+        trace **larger = realloc(all->list, cap * sizeof(void *));
         if (!larger)
             return NULL;
         all->list = larger;

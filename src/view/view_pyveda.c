@@ -80,6 +80,4 @@ void sonde__text_pyveda(sonde_view *view, bool open, sonde__buf *out)
     gauge(out, "pyveda_gpu_utilization_percent", "GPU utilization", s.gpu_utilization_percent,
           open);
     gauge(out, "pyveda_gpu_memory_used_mb", "GPU memory used in MB", s.gpu_memory_used_mb, open);
-    if (!open)
-        sonde__buf_char(out, '\n');
 }

@@ -73,9 +73,10 @@ static void put_attr(void *user, const char *prefix, const sonde_attr *attr)
 
 static void seconds_key(sonde__json *json, const char *key, uint64_t wall_ns)
 {
+    uint64_t microseconds = wall_ns / 1000u;
     sonde__json_key(json, key);
     if (wall_ns)
-        sonde__json_double(json, (double)(wall_ns / 1000u) / 1e6);
+        sonde__json_double(json, (double)microseconds / 1e6);
     else
         sonde__json_null(json);
 }

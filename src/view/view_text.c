@@ -149,7 +149,8 @@ static void put_exemplar(const text_writer *w, const sonde__exemplar *exemplar)
     sonde__buf_text(w->out, "\"} ");
     sonde__text_number(w->out, exemplar->value);
     sonde__buf_char(w->out, ' ');
-    sonde__text_number(w->out, (double)(exemplar->wall_ns / 1000000u) / 1e3);
+    uint64_t milliseconds = exemplar->wall_ns / 1000000u;
+    sonde__text_number(w->out, (double)milliseconds / 1e3);
 }
 
 /* name_suffix{labels and a space: what a line of a histogram begins with, up to le */

@@ -8,13 +8,14 @@ import math
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
 import urllib.request
 
 import pytest
 
-from conftest import BUILD, ROOT
+from conftest import BUILD, ROOT, clean_environment
 
 sys.path.insert(0, str(ROOT / "build" / "test-python"))  # opentelemetry-proto, see tools/setup
 
@@ -23,16 +24,25 @@ FORMATS = ["prometheus", "openmetrics", "prometheus-protobuf", "json", "otlp-jso
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
+def shm():
+    """A folder for segments that nobody else uses; its path has to be short."""
+    with tempfile.TemporaryDirectory(prefix="x", dir="/dev/shm") as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, shm):
     folder = tmp_path_factory.mktemp("export")
     done = subprocess.run([BUILD / "bin" / "export_session"], cwd=folder, timeout=60, check=False,
-                          env={"HOME": str(folder), "PATH": "/usr/bin:/bin"})
+                          env={**clean_environment(folder), "SONDE_SHM_DIR": shm})
     assert done.returncode == 0
     return folder / "telemetry" / "all.sonde"
 
 
 @pytest.fixture
-def export(recorded, environment, folder):
+def export(recorded, environment, folder, shm):
+    environment["SONDE_SHM_DIR"] = shm
+
     def run(*args):
         done = subprocess.run([BUILD / "bin" / "sonde", "export", recorded, *args], cwd=folder,
                               env=environment, capture_output=True, timeout=60, check=False)
@@ -347,7 +357,8 @@ def prometheus(tmp_path):
 
 
 @pytest.fixture
-def served(environment, folder):
+def served(environment, folder, shm):
+    environment["SONDE_SHM_DIR"] = shm
     port = free_port()
     process = subprocess.Popen([BUILD / "bin" / "example_serve_metrics", str(port), "60"], cwd=folder,
                                env=environment)

@@ -53,12 +53,14 @@ static void take_one(sonde_collector *collector)
 static bool wait_until(sonde_collector *collector, uint64_t due_ns)
 {
     struct timespec due = {(time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u)};
+    sonde__library_rest();
     pthread_mutex_lock(&collector->lock);
     int error = 0;
     while (!collector->stop && error == 0)
         error = pthread_cond_timedwait(&collector->changed, &collector->lock, &due);
     bool stop = collector->stop;
     pthread_mutex_unlock(&collector->lock);
+    sonde__library_work();
     return stop;
 }
 

@@ -30,7 +30,9 @@ void sonde__drain_wake(sonde__drain *drain)
 static void sleep_until_woken(sonde__drain *drain, uint64_t ns)
 {
     struct timespec limit = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    sonde__library_rest();
     syscall(SYS_futex, &drain->wake, FUTEX_WAIT_PRIVATE, 0, &limit, NULL, 0);
+    sonde__library_work();
 }
 
 /* A thread that waits for room looks at the tail again. */
@@ -164,6 +166,9 @@ static void *drain_main(void *argument)
             sleep_until_woken(drain, SONDE__RETRY_NS);
         } else if (!moved || !more_comes(drain)) {
             sleep_until_woken(drain, sonde__tick_wait_ns(&drain->tick, drain->interval_ns));
+        } else {
+            sonde__library_rest(); /* a fork that waits is let through */
+            sonde__library_work();
         }
     }
 }

@@ -10,6 +10,7 @@ typedef struct sonde__observer {
     void *(*open)(const char *journal);   /* NULL: it does not want to, or cannot */
     bool (*pass)(void *self, bool moved); /* some records, briefly. True: more to do */
     void (*close)(void *self);            /* after the last frame was written */
+    void (*abandon)(void *self);          /* in a forked child: frees, writes nothing */
 } sonde__observer;
 
 extern const sonde__observer sonde__session_observer;

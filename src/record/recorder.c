@@ -4,6 +4,7 @@
 #include "record/recorder.h"
 
 #include "base/clock.h"
+#include "record/library_thread.h"
 #include "record/metric_cells.h"
 #include "record/metric_registry.h"
 #include "record/metric_store.h"
@@ -117,6 +118,7 @@ static void before_fork(void)
 {
     sonde_task task = sonde_task_current();
     fork_parent = task ? sonde_task_context(task).span : 0;
+    sonde__library_before_fork();
 }
 
 uint64_t sonde__recorder_fork_parent(void)
@@ -131,7 +133,8 @@ void sonde__recorder_prepare(void)
         return;
     recorder->prepared = true;
     pthread_key_create(&lane_key, thread_exits);
-    pthread_atfork(before_fork, NULL, NULL);
+    pthread_atfork(before_fork, sonde__library_after_fork_in_parent,
+                   sonde__library_after_fork_in_child);
     atexit(sonde__session_at_exit);
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
 }
@@ -457,6 +460,8 @@ static void start_anew(sonde__region *old)
     pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
+    if (recorder->drain.observed && sonde__library_rested())
+        recorder->drain.observer->abandon(recorder->drain.observed);
     sonde__frame_writer buffers = recorder->drain.pump.frame;
     memset(&recorder->drain, 0, sizeof recorder->drain);
     recorder->drain.pump.frame = buffers; /* used again: free() may not be safe here */

@@ -316,17 +316,22 @@ const char *sonde__session_files_json(const sonde__session_files *files)
 
 void sonde__session_files_close(sonde__session_files *files, sonde__session_files_stats *out)
 {
-    if (!files)
-        return;
-    if (files->fd >= 0) {
+    if (files && files->fd >= 0) {
         while (sonde__session_files_pass(files, SIZE_MAX))
             ;
         write_summary(files, "finished");
         if (out)
             sonde__session_files_stats_get(files, out);
-        if (is_ours(files))
-            close(files->fd);
     }
+    sonde__session_files_abandon(files);
+}
+
+void sonde__session_files_abandon(sonde__session_files *files)
+{
+    if (!files)
+        return;
+    if (files->fd >= 0 && is_ours(files))
+        close(files->fd);
     sonde_reader_close(files->reader);
     sonde__tally_free(&files->tally);
     sonde__buf_free(&files->rows);

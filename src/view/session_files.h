@@ -51,4 +51,7 @@ const char *sonde__session_files_json(const sonde__session_files *files);
  */
 void sonde__session_files_close(sonde__session_files *files, sonde__session_files_stats *out);
 
+/* Frees and leaves the files as they are: they are another process's. NULL is allowed. */
+void sonde__session_files_abandon(sonde__session_files *files);
+
 #endif

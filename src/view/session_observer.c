@@ -76,8 +76,16 @@ static void observe_close(void *user)
     free(self);
 }
 
+static void observe_abandon(void *user)
+{
+    observation *self = user;
+    sonde__session_files_abandon(self->files);
+    free(self);
+}
+
 const sonde__observer sonde__session_observer = {
     .open = observe_open,
     .pass = observe_pass,
     .close = observe_close,
+    .abandon = observe_abandon,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Manners of a guest: whatever the host does to its descriptors, limits, folders, threads and
    namespaces, it is not harmed. Counts are reduced; SONDE_SOAK=1 runs the full ones. */
+#include "../record/patient_fork.h"
 #include "guest_test.h"
 
 #include <dirent.h>
@@ -73,7 +74,7 @@ static void test_closed_and_stolen_descriptors(void **state)
 static int few_descriptors(const void *arg)
 {
     struct rlimit limit = {*(const rlim_t *)arg, *(const rlim_t *)arg};
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || setenv("SONDE_JOURNAL_ONLY", "1", 1) != 0)
+    if (close_range(3, ~0u, 0) != 0 || setrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 1;
     sonde_session *session = guest_open("few");
     int tasks = use_everything();
@@ -240,11 +241,13 @@ static void test_pid_1(void **state)
 
 static _Atomic int go_on = 1;
 static _Atomic uint64_t ended;
+static _Atomic int warm; /* threads that have recorded */
 
 static void *record_forever(void *arg)
 {
     sonde_counter *counter = arg;
-    while (go_on) {
+    for (uint64_t i = 0; go_on; i++) {
+        warm += i == 1;
         sonde_task task = sonde_task_begin(SONDE_NAME("forever"));
         sonde_counter_inc(counter);
         sonde_task_end(task);
@@ -288,6 +291,8 @@ static int fork_under_load(const void *arg)
     pthread_t threads[2];
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, record_forever, counter);
+    while (warm < 2) /* see patient_fork: threads of this test allocate while they start */
+        usleep(100);
     for (int i = 0; i < forks; i++) {
         pid_t child = fork();
         if (child == 0) {
@@ -522,6 +527,7 @@ static void test_library_threads_block_signals(void **state)
 static int set_up(void **state)
 {
     (void)state;
+    patient_fork();
     make_dir();
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Death at any moment: what sonde_task_end returned for is there, exactly once, with no manual
    step, and what was open is listed as open. */
+#include "patient_fork.h"
 #include "record_load.h"
 
 #include <signal.h>
@@ -120,6 +121,7 @@ static void forked_child_killed(void **state)
 int main(void)
 {
     private_shm(shm);
+    patient_fork();
     srand((unsigned)time(NULL));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes in one session: joined by environment, or forked. */
+#include "patient_fork.h"
 #include "record_load.h"
 
 #include <sys/wait.h>
@@ -196,6 +197,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         return strcmp(argv[1], "joiner") == 0 ? joiner() : silent_joiner();
     private_shm(shm);
+    patient_fork();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_processes_by_environment),
         cmocka_unit_test(ids_are_unique_across_processes),

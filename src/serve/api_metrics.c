@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMATS = 3, LABELS = 3, RESOURCE = 4 };
+enum { FORMATS = 3, LABELS = 3, RESOURCE = 4, PAGE_MAX = 256 << 20 };
 static const uint64_t host_wait_ns = 20000000;
 static const uint64_t exemplars_wait_ns = 120000000000u; /* nobody asks any more */
 
@@ -133,16 +133,21 @@ static struct MHD_Response *make_response(const sonde__request *request, sonde__
         options.profile = SONDE_PROFILE_PYVEDA;
     if (sonde_encode(page->view, formats[format], &options, &data, &len) != SONDE_OK)
         return NULL;
-    sonde__buf packed;
-    sonde__buf_init(&packed, SONDE__SERVE_BODY_MAX);
-    gzip = gzip && sonde__gzip(data, len, &packed);
+    sonde__buf body;
+    sonde__buf_init(&body, PAGE_MAX);
+    gzip = gzip && sonde__gzip(data, len, &body);
+    if (!gzip) {
+        sonde__buf_clear(&body);
+        sonde__buf_append(&body, data, len);
+    }
     struct MHD_Response *response =
-        gzip ? MHD_create_response_from_buffer(packed.len, packed.data, MHD_RESPMEM_MUST_FREE)
-             : MHD_create_response_from_buffer(len, (void *)(uintptr_t)data, MHD_RESPMEM_MUST_COPY);
-    if (!gzip || !response)
-        sonde__buf_free(&packed);
-    if (!response)
+        body.status == SONDE_OK
+            ? MHD_create_response_from_buffer(body.len, body.data, MHD_RESPMEM_MUST_FREE)
+            : NULL;
+    if (!response) {
+        sonde__buf_free(&body);
         return NULL;
+    }
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
                             sonde_format_describe(formats[format])->content_type);
     MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding");

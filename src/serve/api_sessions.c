@@ -28,11 +28,11 @@ static void put_text(sonde__json *json, const char *key, const char *text)
 static void put_time(sonde__json *json, const char *key, uint64_t wall_ns)
 {
     sonde__json_key(json, key);
+    uint64_t seconds = wall_ns / 1000000000u;
     if (wall_ns == 0)
         sonde__json_null(json);
     else
-        sonde__json_double(json,
-                           (double)(wall_ns / 1000000000u) + (double)(wall_ns % 1000000000u) / 1e9);
+        sonde__json_double(json, (double)seconds + (double)(wall_ns % 1000000000u) / 1e9);
 }
 
 /* In the loop: processes are the loop's. */

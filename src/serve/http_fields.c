@@ -262,13 +262,15 @@ static int hex(char c)
 static char *decode(slice s, char *to)
 {
     for (size_t i = 0; i < s.len; i++) {
-        char c = s.at[i] == '+' ? ' ' : s.at[i];
+        char c = s.at[i];
+        if (c == '+')
+            c = ' ';
         if (c == '%') {
             int high = i + 2 < s.len ? hex(s.at[i + 1]) : -1;
             int low = i + 2 < s.len ? hex(s.at[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return NULL;
-            c = (char)(high << 4 | low);
+            c = (char)(unsigned char)(high << 4 | low);
             i += 2;
         }
         if ((unsigned char)c < 0x20 || c == 0x7f)

@@ -8,7 +8,7 @@
 static bool refuse(const char *text, const char *why, char *error, size_t size)
 {
     snprintf(error, size,
-             "\"%.200s\": %s; expected ADDRESS:PORT such as 127.0.0.1:9464 or [::1]:9464, or "
+             "%.200s: %s; expected ADDRESS:PORT such as 127.0.0.1:9464 or [::1]:9464, or "
              "unix:PATH",
              text, why);
     return false;

@@ -226,7 +226,7 @@ void sonde__processes_look(sonde__processes *all)
         all->changes++;
     }
     all->count = kept;
-    qsort(all->list, all->count, sizeof all->list[0], by_start);
+    qsort(all->list, all->count, sizeof(void *), by_start);
 }
 
 const sonde__process *sonde__processes_find(const sonde__processes *all, const char *id)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers. The security headers are there whatever the answer is; web-config may set its own. */
+#define ZLIB_CONST /* input is not written to */
 #include "base/json_write.h"
 #include "serve/server.h"
 
@@ -37,7 +38,7 @@ bool sonde__gzip(const char *data, size_t len, sonde__buf *out)
     sonde__buf_clear(out);
     bool done = false;
     if (sonde__buf_reserve(out, len)) {
-        z.next_in = (Bytef *)(uintptr_t)data;
+        z.next_in = (const Bytef *)data;
         z.avail_in = (uInt)len;
         z.next_out = (Bytef *)out->data;
         z.avail_out = (uInt)len;

@@ -158,7 +158,8 @@ static size_t most_connections(void)
             getrlimit(RLIMIT_NOFILE, &limit);
     }
     /* those that are closing hold theirs a moment longer */
-    size_t room = limit.rlim_cur > 2 * SPARE_FDS ? (size_t)(limit.rlim_cur - SPARE_FDS) / 2 : 32;
+    size_t room =
+        limit.rlim_cur > (rlim_t)2 * SPARE_FDS ? (size_t)(limit.rlim_cur - SPARE_FDS) / 2 : 32;
     return room < SONDE__SERVE_CONNECTIONS ? room : SONDE__SERVE_CONNECTIONS;
 }
 

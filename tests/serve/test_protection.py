@@ -91,7 +91,7 @@ def test_other_addresses_need_protection(environment, folder, serve):
 
 
 def test_wrong_command_lines(environment, folder):
-    for args, said in [(("--listen", "nowhere"), "--listen: \"nowhere\": there is no port"),
+    for args, said in [(("--listen", "nowhere"), "--listen: nowhere: there is no port"),
                        (("--interval", "soon"), "--interval: \"soon\" is not a time"),
                        (("--interval", "1us"), "--interval: expected a time from 10ms"),
                        (("--types", "moon"), "--types: \"moon\" is not a type"),

@@ -8,6 +8,7 @@
 #include "bench.h"
 #include "sonde/sonde.h"
 #include "view/packet_csv.h"
+#include "view/session_files.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -121,27 +122,111 @@ static void bench_rows(void)
     sonde__buf_free(&buf);
 }
 
-/* --- analysis --- */
+/* --- recording with the log on --- */
 
-static void record_session(void)
+/* A session of TASKS, as fast as they can be recorded. Returns what the recording thread took,
+   without close. */
+static double record_session(const char *name, int journal_only)
 {
     sonde_session *session;
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = folder;
     options.full_wait_ns = 2000000000u;
-    if (sonde_open("bench", &options, &session) != SONDE_OK)
+    options.journal_only = journal_only;
+    if (sonde_open(name, &options, &session) != SONDE_OK)
         abort();
     snprintf(journal_path, sizeof journal_path, "%s", sonde_session_path(session));
-    snprintf(csv_path, sizeof csv_path, "%s/bench.csv", folder);
+    snprintf(csv_path, sizeof csv_path, "%s/%s.csv", folder, name);
     static sonde_name names[] = {SONDE_NAME_INIT("attention_qkv_proj"),
                                  SONDE_NAME_INIT("router_logits"), SONDE_NAME_INIT("expert_ffn")};
+    uint64_t start = bench_now_ns();
     for (int i = 0; i < TASKS; i++) {
         sonde_task task = sonde_task_begin(&names[i % 3]);
         sonde_task_layer(task, i % 32);
         sonde_task_end(task);
     }
+    double took = (double)(bench_now_ns() - start);
     sonde_close(session);
+    return took;
 }
+
+static void remove_session(void)
+{
+    char json_path[sizeof csv_path + 8];
+    snprintf(json_path, sizeof json_path, "%.*s.json", (int)(strlen(csv_path) - 4), csv_path);
+    unlink(journal_path);
+    unlink(csv_path);
+    unlink(json_path);
+}
+
+static void bench_recording(void)
+{
+    enum { ROUNDS = 15 };
+    static bench_case with_log, without;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        without.ns[i] = record_session("without", 1);
+        remove_session();
+        with_log.ns[i] = record_session("with", 0);
+        remove_session();
+    }
+    with_log.rounds = without.rounds = ROUNDS;
+    bench_title("session: recording 1 million tasks, with and without the log beside the journal");
+    bench_note("journal only", bench_median_ns(&without) / TASKS, "ns per task");
+    bench_note("log and summary, too", bench_median_ns(&with_log) / TASKS, "ns per task");
+    bench_check("session.csv_on.by_recorder", bench_ratio(&with_log, &without));
+}
+
+/* From the journal to the written log and summary: reading, counting, formatting, writing. */
+static void run_files(void *arg, unsigned calls)
+{
+    (void)arg;
+    while (calls-- > 0) {
+        sonde__session_files *files;
+        sonde__session_files_stats stats;
+        if (sonde__session_files_open(journal_path, &files) != SONDE_OK)
+            abort();
+        sonde__session_files_close(files, &stats);
+        if (stats.packets != TASKS)
+            abort();
+        unlink(csv_path);
+    }
+}
+
+/* Into a file of the same length, so that both pay the same to the kernel. */
+static void run_fprintf_file(void *arg, unsigned calls)
+{
+    FILE *file = arg;
+    rewind(file);
+    if (ftruncate(fileno(file), 0) != 0)
+        abort();
+    run_fprintf(file, calls);
+    fflush(file);
+}
+
+static void bench_files(void)
+{
+    static bench_case files = {.name = "files", .run = run_files, .calls = 1};
+    static bench_case print = {.name = "fprintf", .calls = TASKS / ROWS};
+    char print_path[160];
+    record_session("whole", 1);
+    snprintf(print_path, sizeof print_path, "%s/fprintf.csv", folder);
+    print.run = run_fprintf_file;
+    print.arg = fopen(print_path, "w");
+    bench_case *cases[] = {&files, &print};
+    bench_run(cases, 2, 11);
+    for (unsigned i = 0; i < files.rounds; i++) { /* per row */
+        files.ns[i] /= TASKS;
+        print.ns[i] /= ROWS;
+    }
+    bench_title("session: from the journal to the written log, beside fprintf to a file");
+    bench_note("rows written", 1e3 / bench_median_ns(&files), "million/s");
+    bench_check("session.rows_written.faster_than_fprintf", bench_ratio(&print, &files));
+    fclose(print.arg);
+    unlink(print_path);
+    remove_session();
+}
+
+/* --- analysis --- */
 
 static void run_analysis(void *arg, unsigned calls)
 {
@@ -272,13 +357,17 @@ static double look_ms(void)
 {
     enum { LOOKS = 20 };
     sonde__family family;
+    sonde__tree_walk walk;
+    sonde__family_open(&walk);
     double start = thread_cpu_ms();
     for (int i = 0; i < LOOKS; i++) {
-        sonde__family_look(getpid(), &family);
+        sonde__family_look(&walk, &family);
         if (family.processes < CHILDREN)
             abort();
     }
-    return (thread_cpu_ms() - start) / LOOKS;
+    double took = thread_cpu_ms() - start;
+    sonde__tree_walk_close(&walk);
+    return took / LOOKS;
 }
 
 static void bench_sampling(void)
@@ -314,7 +403,9 @@ int main(int argc, char **argv)
     null_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
     make_packets();
     bench_rows();
-    record_session();
+    bench_recording();
+    bench_files();
+    record_session("bench", 0);
     bench_analysis();
     bench_running(argv[0]);
     bench_sampling();

@@ -64,6 +64,8 @@ typedef struct sonde_run {
     const char *segment; /* "shared", or why it was private */
     const sonde_attr *attrs;
     size_t attr_count;
+    const char *machine_info; /* where it runs, in the form of sonde_machine_json; a process made by
+                                 fork has none, it runs where its parent does */
 } sonde_run;
 
 /* What the process used between a measured task's start and end, from both readings and the samples

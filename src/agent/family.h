@@ -4,15 +4,14 @@
 #ifndef SONDE_AGENT_FAMILY_H
 #define SONDE_AGENT_FAMILY_H
 
+#include "capture/tree_walk.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum {
-    SONDE__FAMILY_MAX = 4096, /* processes looked at; more are counted, not read */
-    SONDE__COMM_BYTES = 16,
-};
+enum { SONDE__COMM_BYTES = 16 };
 
 typedef struct sonde__relative {
     pid_t pid;
@@ -29,15 +28,18 @@ typedef struct sonde__family {
     uint64_t read_bytes; /* from and to disks; of those that may be read */
     uint64_t written_bytes;
     size_t denied; /* processes whose I/O may not be read */
-    size_t beyond; /* more than the limit */
     size_t named;
     sonde__relative first[8]; /* the first ones, by name */
 } sonde__family;
 
-/* Everything below root, which itself is not counted. */
-void sonde__family_look(pid_t root, sonde__family *out);
+/* Opens the walk of this process's descendants. What fails here makes every look find nobody. */
+void sonde__family_open(sonde__tree_walk *walk);
+
+/* Everything below this process, which itself is not counted. */
+void sonde__family_look(sonde__tree_walk *walk, sonde__family *out);
 
 /* One process alone: also a zombie that was not waited for yet. False: it cannot be read. */
-bool sonde__family_io(pid_t pid, uint64_t *read_bytes, uint64_t *written_bytes);
+bool sonde__family_io(sonde__tree_walk *walk, pid_t pid, uint64_t *read_bytes,
+                      uint64_t *written_bytes);
 
 #endif

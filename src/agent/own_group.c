@@ -4,6 +4,10 @@
    controller down, which is not ours to change. */
 #include "agent/own_group.h"
 
+#include "base/buf.h"
+#include "capture/capture_limits.h"
+#include "capture/cgroup_place.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,69 +16,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 16384 };
-
-static bool read_text(const char *path, char *out, size_t size)
+static sonde_status find_own_folder(sonde__cgroup_place *place)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, out, size - 1);
-    close(fd);
-    out[got > 0 ? got : 0] = '\0';
-    return got > 0;
-}
-
-/* The path of our group within the hierarchy: the line "0::/path". */
-static bool own_path(char *out, size_t size)
-{
-    char text[TEXT_BYTES];
-    if (!read_text("/proc/self/cgroup", text, sizeof text))
-        return false;
-    for (char *line = text, *end; *line; line = end + 1) {
-        end = strchrnul(line, '\n');
-        bool last = *end == '\0';
-        *end = '\0';
-        if (strncmp(line, "0::", 3) == 0) {
-            snprintf(out, size, "%s", strcmp(line + 3, "/") == 0 ? "" : line + 3);
-            return true;
-        }
-        if (last)
-            break;
-    }
-    return false;
-}
-
-/* Where cgroup2 is mounted: field 5 of a line of mountinfo whose type behind " - " is cgroup2. */
-static bool mount_point(char *out, size_t size)
-{
-    FILE *file = fopen("/proc/self/mountinfo", "re");
-    char line[2048];
-    bool found = false;
-    while (file && !found && fgets(line, sizeof line, file)) {
-        const char *type = strstr(line, " - ");
-        if (!type || strncmp(type + 3, "cgroup2 ", 8) != 0)
-            continue;
-        char point[512];
-        found = sscanf(line, "%*s %*s %*s %*s %511s", point) == 1;
-        if (found)
-            snprintf(out, size, "%s", point);
-    }
-    if (file)
-        fclose(file);
-    return found;
+    sonde__host *host = calloc(1, sizeof *host); /* this machine, this process */
+    if (!host)
+        return SONDE_ENOMEM;
+    sonde__buf_init(&host->text, SONDE__KERNEL_FILE_MAX);
+    sonde_status status = sonde__cgroup_locate_v2(host, place);
+    sonde__buf_free(&host->text);
+    free(host);
+    return status;
 }
 
 void sonde__own_group_make(sonde__own_group *group)
 {
-    char mount[512], own[512];
+    sonde__cgroup_place own;
     *group = (sonde__own_group){.fd = -1};
-    if (!mount_point(mount, sizeof mount) || !own_path(own, sizeof own)) {
+    if (find_own_folder(&own) != SONDE_OK) {
         snprintf(group->reason, sizeof group->reason, "no cgroup v2 here");
         return;
     }
-    int len = snprintf(group->path, sizeof group->path, "%.200s%.200s/sonde-run-%d", mount, own,
-                       (int)getpid());
+    int len =
+        snprintf(group->path, sizeof group->path, "%.400s/sonde-run-%d", own.folder, (int)getpid());
     if (len < 0 || (size_t)len >= sizeof group->path || mkdir(group->path, 0755) != 0) {
         snprintf(group->reason, sizeof group->reason, "cannot make one: %s", strerror(errno));
         group->path[0] = '\0';
@@ -88,23 +51,33 @@ void sonde__own_group_make(sonde__own_group *group)
     }
 }
 
+static bool read_file(const sonde__own_group *group, const char *name, sonde__buf *text)
+{
+    char path[600];
+    sonde__kernel_file file;
+    snprintf(path, sizeof path, "%s/%s", group->path, name);
+    if (sonde__kernel_file_open(&file, path, SONDE__FILE_WHOLE) != SONDE_OK)
+        return false;
+    sonde_status status = sonde__kernel_file_read(&file, text);
+    sonde__kernel_file_close(&file);
+    return status == SONDE_OK;
+}
+
 void sonde__own_group_read(const sonde__own_group *group, sonde__own_group_use *out)
 {
-    char path[600], text[TEXT_BYTES];
+    sonde__buf text;
+    uint64_t usage_us;
     *out = (sonde__own_group_use){0};
     if (!group->path[0])
         return;
-    snprintf(path, sizeof path, "%s/cpu.stat", group->path);
-    const char *usage = read_text(path, text, sizeof text) ? strstr(text, "usage_usec ") : NULL;
-    if (usage) {
-        out->has_cpu = true;
-        out->cpu_ns = strtoull(usage + 11, NULL, 10) * 1000;
-    }
-    snprintf(path, sizeof path, "%s/memory.peak", group->path);
-    if (read_text(path, text, sizeof text)) {
-        out->has_memory = true;
-        out->memory_peak_bytes = strtoull(text, NULL, 10);
-    }
+    sonde__buf_init(&text, SONDE__KERNEL_FILE_MAX);
+    out->has_cpu = read_file(group, "cpu.stat", &text) &&
+                   sonde__parse_keyed(text.data, text.len, "usage_usec", &usage_us) == SONDE_OK;
+    if (out->has_cpu)
+        out->cpu_ns = usage_us * 1000;
+    out->has_memory = read_file(group, "memory.peak", &text) &&
+                      sonde__parse_number(text.data, text.len, &out->memory_peak_bytes) == SONDE_OK;
+    sonde__buf_free(&text);
 }
 
 /* One process after another: cgroup.procs takes one number at a time. */

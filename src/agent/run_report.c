@@ -44,10 +44,6 @@ static void write_use(sonde__json *json, const sonde__run_report *report)
     sonde__json_member_uint(json, "peak_threads", report->peak_threads);
     sonde__json_member_uint(json, "read_bytes", report->read_bytes);
     sonde__json_member_uint(json, "written_bytes", report->written_bytes);
-    sonde__json_key(json, "joules");
-    report->joules >= 0 ? sonde__json_double(json, report->joules) : sonde__json_null(json);
-    if (report->joules < 0)
-        sonde__json_member_text(json, "joules_reason", report->joules_reason);
 }
 
 static void write_group(sonde__json *json, const sonde__run_report *report)
@@ -76,19 +72,6 @@ static void write_survivors(sonde__json *json, const sonde__run_report *report)
     sonde__json_end_array(json);
 }
 
-static void write_host(sonde__json *json, const sonde__run_report *report)
-{
-    sonde__json_key(json, "host");
-    sonde__json_begin_object(json);
-    sonde__json_member_uint(json, "samples", report->samples);
-    if (report->host_cpu_percent_max >= 0)
-        sonde__json_member_double(json, "cpu_percent_max", report->host_cpu_percent_max);
-    if (report->host_known)
-        sonde__json_member_uint(json, "memory_available_min_bytes",
-                                report->host_available_min_bytes);
-    sonde__json_end_object(json);
-}
-
 void sonde__run_report_json(sonde__json *json, void *user)
 {
     const sonde__run_report *report = user;
@@ -98,7 +81,7 @@ void sonde__run_report_json(sonde__json *json, void *user)
     write_use(json, report);
     write_group(json, report);
     write_survivors(json, report);
-    write_host(json, report);
+    sonde__host_watch_json(&report->host, json);
     sonde__json_end_object(json);
     sonde__json_key(json, "recorder");
     sonde__json_begin_object(json);
@@ -136,6 +119,24 @@ static void put_outcome(const sonde__run_report *report, sonde__buf *out)
                       report->cpus == 1 ? "" : "s");
 }
 
+static void put_host(const sonde__host_watch *host, sonde__buf *out)
+{
+    uint64_t used;
+    double gpu_joules = sonde__host_watch_gpu_joules(host);
+    if (sonde__host_watch_gpu_peak(host, &used)) {
+        sonde__buf_text(out, "  gpu        peak ");
+        put_bytes(out, used);
+        sonde__buf_printf(out, " in use on %zu GPU%s, by anybody\n", host->gpus,
+                          host->gpus == 1 ? "" : "s");
+    }
+    if (host->joules >= 0)
+        sonde__buf_printf(out, "  energy     %.1f J: %s\n", host->joules, host->joules_basis);
+    else
+        sonde__buf_printf(out, "  energy     not known: %s\n", host->joules_reason);
+    if (gpu_joules >= 0)
+        sonde__buf_printf(out, "  energy     %.1f J: GPUs\n", gpu_joules);
+}
+
 static void put_use(const sonde__run_report *report, sonde__buf *out)
 {
     sonde__buf_text(out, "  memory     peak ");
@@ -148,10 +149,7 @@ static void put_use(const sonde__run_report *report, sonde__buf *out)
     sonde__buf_text(out, ", written ");
     put_bytes(out, report->written_bytes);
     sonde__buf_char(out, '\n');
-    if (report->joules >= 0)
-        sonde__buf_printf(out, "  energy     %.1f J of the whole CPU package\n", report->joules);
-    else
-        sonde__buf_printf(out, "  energy     not known: %s\n", report->joules_reason);
+    put_host(&report->host, out);
     if (report->group_reason[0])
         sonde__buf_printf(out, "  cgroup     none of its own: %s\n", report->group_reason);
 }
@@ -181,7 +179,8 @@ static void put_tasks(const sonde__run_report *report, sonde__buf *out)
     sonde__buf_printf(out, ", %" PRIu64 " sample%s\n", report->samples,
                       report->samples == 1 ? "" : "s");
     if (files->last_error != SONDE_OK)
-        sonde__buf_printf(out, "  warning    not all was written: %s\n",
+        sonde__buf_printf(out,
+                          "  warning    not all was written: %s; sonde analyze completes the log\n",
                           sonde_status_text(files->last_error));
 }
 

@@ -80,8 +80,6 @@ sonde_status sonde__run_session_open(sonde__run_session *self,
     if (sonde_session_environment(self->session, self->invitation, sizeof self->invitation,
                                   self->traceparent, sizeof self->traceparent) != SONDE_OK)
         self->invitation[0] = '\0';
-    if (options->host && sonde_capture_open(options->capture, &self->capture) != SONDE_OK)
-        self->capture = NULL;
     return SONDE_OK;
 }
 
@@ -107,35 +105,15 @@ static void write_sample(const sonde__run_report *report, sonde__buf *out)
     sonde__json_end_object(&json);
 }
 
-/* The machine's peaks, of what is asked for by name. */
-static void note_host(const sonde_telemetry *now, sonde__run_report *report)
-{
-    double percent;
-    uint64_t available;
-    if (sonde_telemetry_double(now, SONDE_FIELD_CPU_PERCENT, &percent) == SONDE_OK &&
-        percent > report->host_cpu_percent_max)
-        report->host_cpu_percent_max = percent;
-    if (sonde_telemetry_uint(now, SONDE_FIELD_MEMORY_AVAILABLE, &available) == SONDE_OK &&
-        (!report->host_known || available < report->host_available_min_bytes)) {
-        report->host_available_min_bytes = available;
-        report->host_known = true;
-    }
-}
-
-void sonde__run_session_sample(sonde__run_session *self, sonde__run_report *report)
+void sonde__run_session_sample(sonde__run_report *report)
 {
     char text[SAMPLE_BYTES_MAX];
     sonde__buf tree;
     sonde__buf_init_fixed(&tree, text, sizeof text);
     write_sample(report, &tree);
-    const sonde_telemetry *now;
-    const char *host = NULL;
-    size_t host_len = 0;
-    if (self->capture && sonde_capture_read(self->capture, &now) == SONDE_OK) {
-        note_host(now, report);
-        if (sonde_capture_json(self->capture, &host, &host_len) != SONDE_OK)
-            host = NULL;
-    }
+    const char *host;
+    size_t host_len;
+    sonde__host_watch_read(&report->host, &host, &host_len);
     sonde_attr attrs[2] = {
         {.group = SONDE_METADATA, .type = SONDE_ATTR_JSON, .key = "tree"},
         {.group = SONDE_METADATA, .type = SONDE_ATTR_JSON, .key = "host"},
@@ -197,7 +175,6 @@ void sonde__run_session_close(sonde__run_session *self, sonde__run_report *repor
     if (report->files.journals > 1)
         recover_members(report->journal);
     sonde__session_files_close(self->files, &report->files);
-    sonde_capture_close(self->capture);
     if (report->launch_error) { /* nothing ran: no session is better than an empty one */
         unlink(report->csv);
         unlink(report->json);

@@ -4,7 +4,6 @@
 #define SONDE_AGENT_RUN_SESSION_H
 
 #include "agent/supervise.h"
-#include "sonde/capture.h"
 #include "sonde/session.h"
 #include "sonde/task.h"
 #include "view/session_files.h"
@@ -12,10 +11,9 @@
 typedef struct sonde__run_session {
     sonde_session *session;
     sonde__session_files *files;
-    sonde_capture *capture; /* NULL: no host samples */
-    sonde_task task;        /* the command */
-    char invitation[4400];  /* SONDE_SESSION=... */
-    char traceparent[80];   /* TRACEPARENT=... */
+    sonde_task task;       /* the command */
+    char invitation[4400]; /* SONDE_SESSION=... */
+    char traceparent[80];  /* TRACEPARENT=... */
 } sonde__run_session;
 
 /* Opens everything. On failure report->error says what, in a sentence. */
@@ -27,7 +25,7 @@ sonde_status sonde__run_session_open(sonde__run_session *self,
 void sonde__run_session_environment(sonde__run_session *self, char *out[3]);
 
 /* Records where the run stands, with a reading of the host. */
-void sonde__run_session_sample(sonde__run_session *self, sonde__run_report *report);
+void sonde__run_session_sample(sonde__run_report *report);
 
 /* Brings the CSV log and the summary up to date. */
 void sonde__run_session_pass(sonde__run_session *self);

@@ -4,7 +4,6 @@
    waited for. */
 #include "agent/supervise.h"
 
-#include "agent/joules.h"
 #include "agent/launch.h"
 #include "agent/run_session.h"
 #include "agent/signals.h"
@@ -20,7 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define POWERCAP      "/sys/class/powercap"
 #define FILES_TICK_NS 250000000u /* how old a task may get before its row is written */
 
 enum { EXIT_NOT_RECORDED = 125, EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -30,7 +28,7 @@ typedef struct supervisor {
     sonde__run_report *report;
     sonde__run_session session;
     sonde__own_group group;
-    sonde__joules joules;
+    sonde__tree_walk family;
     pid_t pid;
     bool ended;
     int status;
@@ -77,8 +75,6 @@ static void note_totals(supervisor *self)
     report->read_bytes = self->reaped_read_bytes + report->last.read_bytes;
     report->written_bytes = self->reaped_written_bytes + report->last.written_bytes;
     sonde__own_group_read(&self->group, &report->group);
-    report->joules = sonde__joules_since(&self->joules, POWERCAP);
-    report->joules_reason = self->joules.reason;
     if (getrusage(RUSAGE_SELF, &own) == 0) {
         report->own_cpu_ns = ns_of(own.ru_utime) + ns_of(own.ru_stime);
         report->own_rss_bytes = (uint64_t)own.ru_maxrss * 1024;
@@ -87,11 +83,11 @@ static void note_totals(supervisor *self)
 
 static void take_sample(supervisor *self)
 {
-    sonde__family_look(getpid(), &self->report->last);
+    sonde__family_look(&self->family, &self->report->last);
     note_peaks(self->report, &self->report->last);
     note_totals(self);
     self->report->samples++;
-    sonde__run_session_sample(&self->session, self->report);
+    sonde__run_session_sample(self->report);
 }
 
 /* --- children --- */
@@ -114,7 +110,7 @@ static void note_end(supervisor *self, int status)
 static void reap(supervisor *self, pid_t pid)
 {
     uint64_t read_bytes = 0, written_bytes = 0;
-    bool known = sonde__family_io(pid, &read_bytes, &written_bytes);
+    bool known = sonde__family_io(&self->family, pid, &read_bytes, &written_bytes);
     struct rusage usage;
     int status;
     if (wait4(pid, &status, 0, &usage) != pid)
@@ -202,11 +198,14 @@ static void run_command(supervisor *self, int signal_fd, const sigset_t *mask)
         return;
     }
     report->peak_processes = report->peak_threads = 1; /* it was there, however short */
+    /* while it starts: it need not wait for our files to be opened */
+    sonde__host_watch_open(&report->host, self->options->host ? self->options->capture : NULL);
     take_sample(self); /* at once, so that a command of some milliseconds has one */
     watch(self, signal_fd);
-    sonde__family_look(getpid(), &report->last);
+    sonde__family_look(&self->family, &report->last);
     report->still_running = report->last.processes;
     note_totals(self);
+    sonde__host_watch_close(&report->host);
 }
 
 void sonde__supervise(const sonde__supervise_options *options, sonde__run_report *report)
@@ -217,7 +216,7 @@ void sonde__supervise(const sonde__supervise_options *options, sonde__run_report
     report->argv = options->argv;
     report->cpus = cpus_allowed();
     report->io_known = true;
-    report->host_cpu_percent_max = -1;
+    sonde__host_watch_open(&report->host, NULL);
     report->exit_code = EXIT_NOT_RECORDED;
     int signal_fd = sonde__signals_take(&mask);
     if (signal_fd < 0) {
@@ -226,7 +225,7 @@ void sonde__supervise(const sonde__supervise_options *options, sonde__run_report
     }
     if (sonde__run_session_open(&self.session, options, report) == SONDE_OK) {
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-        sonde__joules_start(&self.joules, POWERCAP);
+        sonde__family_open(&self.family);
         if (options->group)
             sonde__own_group_make(&self.group);
         else
@@ -235,6 +234,7 @@ void sonde__supervise(const sonde__supervise_options *options, sonde__run_report
         run_command(&self, signal_fd, &mask);
         sonde__own_group_remove(&self.group);
         sonde__run_session_close(&self.session, report);
+        sonde__tree_walk_close(&self.family);
     }
     close(signal_fd);
     sigprocmask(SIG_SETMASK, &mask, NULL);

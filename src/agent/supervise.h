@@ -4,6 +4,7 @@
 #define SONDE_AGENT_SUPERVISE_H
 
 #include "agent/family.h"
+#include "agent/host_watch.h"
 #include "agent/own_group.h"
 #include "sonde/capture.h"
 #include "sonde/status.h"
@@ -54,11 +55,7 @@ typedef struct sonde__run_report {
     sonde__family last;     /* at the end: who still runs */
     char group_reason[160]; /* empty: it had a control group of its own */
     sonde__own_group_use group;
-    double joules; /* negative: not known */
-    const char *joules_reason;
-    double host_cpu_percent_max; /* negative: not known */
-    uint64_t host_available_min_bytes;
-    bool host_known;
+    sonde__host_watch host;
     uint64_t own_cpu_ns; /* of the recorder itself */
     uint64_t own_rss_bytes;
     sonde__session_files_stats files;

@@ -45,7 +45,7 @@ typedef struct sonde__analysis {
     char json_path[SONDE__ANALYSIS_PATH_MAX]; /* where the summary is, or would be */
     bool from_journal;
     bool have_json;
-    bool json_running; /* it was written while the session ran */
+    bool json_unfinished; /* it was written while the session ran, or the log lacks rows */
     uint64_t bytes;
     uint64_t rows_short;      /* CSV: fields missing, or a quote left open */
     uint64_t rows_bad;        /* CSV: numbers that are none */
@@ -83,7 +83,7 @@ sonde_status sonde__session_newest(const char *dir, char *out, size_t size);
 sonde__summary sonde__analysis_summary(const sonde__analysis *analysis);
 
 /* Writes the summary where it is missing, or was left by a process that died before it could finish
-   it. *wrote tells whether it did. */
+   it, and in that case the rows that the CSV log lacks. *wrote tells whether it did. */
 sonde_status sonde__analysis_rebuild(sonde__analysis *analysis, bool *wrote);
 
 /* How the text is to look. */

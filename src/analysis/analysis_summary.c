@@ -5,6 +5,7 @@
 
 #include "base/json_read.h"
 #include "view/atomic_file.h"
+#include "view/csv_log.h"
 #include "view/json_indent.h"
 
 #include <fcntl.h>
@@ -54,8 +55,14 @@ static void take_member(sonde__analysis *analysis, sonde__json_reader *reader)
         return;
     }
     if (sonde__json_equals(reader, "state")) {
-        analysis->json_running =
-            sonde__json_next(reader) == SONDE__JSON_STRING && sonde__json_equals(reader, "running");
+        if (sonde__json_next(reader) == SONDE__JSON_STRING)
+            analysis->json_unfinished |=
+                sonde__json_equals(reader, "running") || sonde__json_equals(reader, "incomplete");
+        return;
+    }
+    if (sonde__json_equals(reader, "csv_rows_missing")) {
+        analysis->json_unfinished = true;
+        sonde__json_skip(reader);
         return;
     }
     bool prompt = sonde__json_equals(reader, "prompt_tokens");
@@ -134,8 +141,24 @@ static bool is_needed(const sonde__analysis *analysis)
     if (!analysis->json_path[0] || analysis->running)
         return false;
     if (analysis->have_json)
-        return analysis->json_running && analysis->from_journal;
+        return analysis->json_unfinished && analysis->from_journal;
     return stat(analysis->json_path, &st) != 0;
+}
+
+/* A session whose summary says that it runs was left by a process that died, and its log may lack
+   the last rows. A session without a summary has no log to complete unless there is one. */
+static sonde_status complete_log(sonde__analysis *analysis)
+{
+    char csv[SONDE__ANALYSIS_PATH_MAX];
+    size_t stem = strlen(analysis->json_path) - strlen(".json");
+    snprintf(csv, sizeof csv, "%.*s.csv", (int)stem, analysis->json_path);
+    if (!analysis->from_journal || (!analysis->json_unfinished && access(csv, F_OK) != 0))
+        return SONDE_OK;
+    bool wrote;
+    sonde_status status = sonde__csv_log_complete(analysis->path, csv, &wrote);
+    if (wrote && !analysis->csv_path[0])
+        memcpy(analysis->csv_path, csv, sizeof csv);
+    return status;
 }
 
 sonde_status sonde__analysis_rebuild(sonde__analysis *analysis, bool *wrote)
@@ -143,6 +166,9 @@ sonde_status sonde__analysis_rebuild(sonde__analysis *analysis, bool *wrote)
     *wrote = false;
     if (!is_needed(analysis))
         return SONDE_OK;
+    sonde_status log = complete_log(analysis); /* first: the summary says when all is done */
+    if (log != SONDE_OK)
+        return log;
     sonde__buf compact, pretty;
     sonde__json json;
     sonde__buf_init(&compact, SUMMARY_BYTES_MAX);

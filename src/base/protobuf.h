@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol buffers, written front to back into a buffer. A message whose length is not known before
    is begun with room for its length and closed when it is complete; the length then takes five
-   bytes, which every decoder reads. Short ones are moved instead (SHORT), and take one. */
+   bytes, which every decoder reads. Short ones have room for one
+   byte, and are moved where that was too little. */
 #ifndef SONDE_BASE_PROTOBUF_H
 #define SONDE_BASE_PROTOBUF_H
 
@@ -22,15 +23,19 @@ static inline void sonde__pb_raw_varint(sonde__buf *buf, uint64_t value)
     buf->len += (size_t)(sonde__varint_put(at, value) - at);
 }
 
-static inline void sonde__pb_tag(sonde__buf *buf, unsigned field, unsigned type)
+/* Writes a field's number and type at out; returns the end of it. */
+static inline uint8_t *sonde__pb_put_tag(uint8_t *out, unsigned field, unsigned type)
 {
-    sonde__pb_raw_varint(buf, (uint64_t)field << 3 | type);
+    return sonde__varint_put(out, (uint64_t)field << 3 | type);
 }
 
 static inline void sonde__pb_uint(sonde__buf *buf, unsigned field, uint64_t value)
 {
-    sonde__pb_tag(buf, field, SONDE__PB_VARINT);
-    sonde__pb_raw_varint(buf, value);
+    if (!sonde__buf_reserve(buf, SONDE__PB_HEAD_MAX))
+        return;
+    uint8_t *at = (uint8_t *)buf->data + buf->len;
+    uint8_t *end = sonde__pb_put_tag(at, field, SONDE__PB_VARINT);
+    buf->len += (size_t)(sonde__varint_put(end, value) - at);
 }
 
 /* sint32 and sint64. */
@@ -41,11 +46,13 @@ static inline void sonde__pb_sint(sonde__buf *buf, unsigned field, int64_t value
 
 static inline void sonde__pb_fixed64(sonde__buf *buf, unsigned field, uint64_t value)
 {
-    sonde__pb_tag(buf, field, SONDE__PB_FIXED64);
-    uint8_t bytes[8];
+    if (!sonde__buf_reserve(buf, SONDE__PB_HEAD_MAX))
+        return;
+    uint8_t *at = (uint8_t *)buf->data + buf->len;
+    uint8_t *end = sonde__pb_put_tag(at, field, SONDE__PB_FIXED64);
     for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(value >> 8 * i);
-    sonde__buf_append(buf, bytes, sizeof bytes);
+        *end++ = (uint8_t)(value >> 8 * i);
+    buf->len += (size_t)(end - at);
 }
 
 static inline void sonde__pb_double(sonde__buf *buf, unsigned field, double value)
@@ -57,17 +64,24 @@ static inline void sonde__pb_double(sonde__buf *buf, unsigned field, double valu
 
 static inline void sonde__pb_bytes(sonde__buf *buf, unsigned field, const void *data, size_t len)
 {
-    sonde__pb_tag(buf, field, SONDE__PB_BYTES);
-    sonde__pb_raw_varint(buf, len);
-    sonde__buf_append(buf, data, len);
+    if (!sonde__buf_reserve(buf, SONDE__PB_HEAD_MAX + len))
+        return;
+    uint8_t *at = (uint8_t *)buf->data + buf->len;
+    uint8_t *end = sonde__pb_put_tag(at, field, SONDE__PB_BYTES);
+    end = sonde__varint_put(end, len);
+    if (len > 0)
+        memcpy(end, data, len);
+    buf->len += (size_t)(end - at) + len;
 }
 
 /* Begins a message; what is returned is given to end. */
 static inline size_t sonde__pb_begin(sonde__buf *buf, unsigned field)
 {
-    sonde__pb_tag(buf, field, SONDE__PB_BYTES);
-    static const char room[SONDE__PB_LENGTH_BYTES];
-    sonde__buf_append(buf, room, sizeof room);
+    if (sonde__buf_reserve(buf, SONDE__PB_HEAD_MAX)) {
+        uint8_t *at = (uint8_t *)buf->data + buf->len;
+        uint8_t *end = sonde__pb_put_tag(at, field, SONDE__PB_BYTES);
+        buf->len += (size_t)(end - at) + SONDE__PB_LENGTH_BYTES; /* written by end */
+    }
     return buf->len;
 }
 
@@ -84,20 +98,27 @@ static inline void sonde__pb_end(sonde__buf *buf, size_t begun)
 /* The same for messages that are mostly shorter than 128 bytes. */
 static inline size_t sonde__pb_begin_short(sonde__buf *buf, unsigned field)
 {
-    sonde__pb_tag(buf, field, SONDE__PB_BYTES);
-    sonde__buf_char(buf, 0);
+    if (sonde__buf_reserve(buf, SONDE__PB_HEAD_MAX)) {
+        uint8_t *at = (uint8_t *)buf->data + buf->len;
+        buf->len += (size_t)(sonde__pb_put_tag(at, field, SONDE__PB_BYTES) - at) + 1;
+    }
     return buf->len;
 }
 
 static inline void sonde__pb_end_short(sonde__buf *buf, size_t begun)
 {
-    uint8_t head[SONDE__VARINT_MAX];
     size_t len = buf->len - begun;
-    size_t more = (size_t)(sonde__varint_put(head, len) - head) - 1;
-    if (buf->status != SONDE_OK || (more > 0 && !sonde__buf_reserve(buf, more)))
+    if (buf->status != SONDE_OK)
         return;
-    if (more > 0)
-        memmove(buf->data + begun + more, buf->data + begun, len);
+    if (len < 0x80) {
+        buf->data[begun - 1] = (char)len;
+        return;
+    }
+    uint8_t head[SONDE__VARINT_MAX];
+    size_t more = (size_t)(sonde__varint_put(head, len) - head) - 1;
+    if (!sonde__buf_reserve(buf, more))
+        return;
+    memmove(buf->data + begun + more, buf->data + begun, len);
     memcpy(buf->data + begun - 1, head, more + 1);
     buf->len += more;
 }

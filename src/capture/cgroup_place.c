@@ -79,19 +79,44 @@ static void place_mount(const membership *member, const sonde__cgroup_mount *mou
     }
 }
 
+static sonde_status read_mounts(sonde__host *host)
+{
+    sonde__kernel_file file;
+    sonde_status status = sonde__host_open_file(host, "mountinfo", SONDE__FILE_RECORDS, &file);
+    if (status != SONDE_OK)
+        return status;
+    status = sonde__kernel_file_read(&file, &host->text);
+    sonde__kernel_file_close(&file);
+    return status;
+}
+
+sonde_status sonde__cgroup_locate_v2(sonde__host *host, sonde__cgroup_place *place)
+{
+    membership member = {0};
+    *place = (sonde__cgroup_place){0};
+    sonde_status status = read_membership(host, &member);
+    if (status == SONDE_OK)
+        status = read_mounts(host);
+    if (status != SONDE_OK)
+        return status;
+    sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
+    sonde__cgroup_mount mount;
+    while (place->version == 0 && sonde__cgroup_mount_next(&scan, &mount))
+        if (mount.v2 && member.known[SONDE__CONTROLLER_COUNT])
+            place_at(place, 2, &mount, member.path[SONDE__CONTROLLER_COUNT]);
+    return place->version != 0 ? SONDE_OK : SONDE_EABSENT;
+}
+
 sonde_status sonde__cgroup_locate(sonde__host *host,
                                   sonde__cgroup_place place[SONDE__CONTROLLER_COUNT])
 {
     membership member = {0};
     memset(place, 0, SONDE__CONTROLLER_COUNT * sizeof *place);
     sonde_status status = read_membership(host, &member);
-    sonde__kernel_file file;
     if (status == SONDE_OK)
-        status = sonde__host_open_file(host, "mountinfo", SONDE__FILE_RECORDS, &file);
+        status = read_mounts(host);
     if (status != SONDE_OK)
         return status;
-    status = sonde__kernel_file_read(&file, &host->text);
-    sonde__kernel_file_close(&file);
     sonde__scan scan = sonde__scan_of(host->text.data, host->text.len);
     sonde__cgroup_mount mount;
     while (status == SONDE_OK && sonde__cgroup_mount_next(&scan, &mount))

@@ -25,6 +25,10 @@ typedef struct sonde__cgroup_place {
 sonde_status sonde__cgroup_locate(sonde__host *host,
                                   sonde__cgroup_place place[SONDE__CONTROLLER_COUNT]);
 
+/* Finds the folder in the v2 hierarchy, whatever controllers are there. EABSENT: none is mounted.
+ */
+sonde_status sonde__cgroup_locate_v2(sonde__host *host, sonde__cgroup_place *place);
+
 /* Cuts the last part off the folder. False at the mount point. */
 bool sonde__cgroup_up(sonde__cgroup_place *place);
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NUMBERS = 6 };
 
@@ -31,9 +32,9 @@ static const launcher launchers[] = {
      {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", NULL, "SLURM_NODEID", "SLURM_NNODES"}},
 };
 
-static long read_number(const char *name)
+static long read_number(const char *const *variables, const char *name)
 {
-    const char *text = name ? getenv(name) : NULL;
+    const char *text = name ? sonde__environment_get(variables, name) : NULL;
     char *end;
     if (!text)
         return -1;
@@ -42,12 +43,12 @@ static long read_number(const char *name)
     return end == text || *end || errno || value < 0 ? -1 : value;
 }
 
-static void read_id(sonde_job *job)
+static void read_id(const char *const *variables, sonde_job *job)
 {
     static const char *const names[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID",
                                         "TORCHELASTIC_RUN_ID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *id = getenv(names[i]);
+        const char *id = sonde__environment_get(variables, names[i]);
         if (!id || !*id)
             continue;
         snprintf(job->id, sizeof job->id, "%s", id);
@@ -55,32 +56,37 @@ static void read_id(sonde_job *job)
     }
 }
 
-sonde_status sonde_job_read(sonde_job *out)
+static sonde_status read_job(const char *const *variables, sonde_job *out)
 {
     sonde_job job = {
         .rank = -1, .size = -1, .local_rank = -1, .local_size = -1, .node = -1, .nodes = -1};
     long *number[NUMBERS] = {&job.rank,       &job.size, &job.local_rank,
                              &job.local_size, &job.node, &job.nodes};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        if (!getenv(launchers[i].mark))
+        if (!sonde__environment_get(variables, launchers[i].mark))
             continue;
         if (!job.launcher[0])
             snprintf(job.launcher, sizeof job.launcher, "%s", launchers[i].name);
         for (unsigned n = 0; n < NUMBERS; n++) /* node numbers may be known to an outer one only */
             if (*number[n] < 0 && (n >= 4 || strcmp(job.launcher, launchers[i].name) == 0))
-                *number[n] = read_number(launchers[i].variable[n]);
+                *number[n] = read_number(variables, launchers[i].variable[n]);
     }
-    read_id(&job);
+    read_id(variables, &job);
     if (!job.launcher[0] && !job.id[0])
         return SONDE_EABSENT;
     *out = job;
     return SONDE_OK;
 }
 
-void sonde__machine_write_job(sonde__json *json)
+sonde_status sonde_job_read(sonde_job *out)
+{
+    return read_job((const char *const *)environ, out);
+}
+
+void sonde__machine_write_job(sonde__json *json, const char *const *variables)
 {
     sonde_job job;
-    if (sonde_job_read(&job) != SONDE_OK)
+    if (read_job(variables, &job) != SONDE_OK)
         return;
     const struct {
         const char *key;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "capture/capture_handle.h"
 #include "capture/gpu_json.h"
+#include "capture/machine_json.h"
 #include "capture/machine_part.h"
 #include "capture/telemetry_json.h"
 
@@ -37,13 +38,13 @@ static void write_platform(sonde__json *json, const struct utsname *name)
     sonde__json_end_object(json);
 }
 
-static void write_login(sonde__json *json)
+static void write_login(sonde__json *json, const char *const *variables)
 {
-    const char *name = getenv("LOGNAME");
+    const char *name = sonde__environment_get(variables, "LOGNAME");
     char text[PASSWD_BYTES];
     struct passwd entry, *found = NULL;
     if (!name || !*name)
-        name = getenv("USER");
+        name = sonde__environment_get(variables, "USER");
     if ((!name || !*name) && getpwuid_r(getuid(), &entry, text, sizeof text, &found) == 0 && found)
         name = entry.pw_name;
     if (name && *name)
@@ -61,8 +62,8 @@ static void write_reading(sonde__json *json, const sonde_telemetry *t)
     }
 }
 
-static void write_own(sonde__json *json, const sonde_telemetry *t, sonde_status network,
-                      uint64_t start_ns)
+static void write_own(sonde__json *json, const sonde_telemetry *t, const char *const *variables,
+                      sonde_status network, uint64_t start_ns)
 {
     sonde__json_key(json, "sonde");
     sonde__json_begin_object(json);
@@ -70,7 +71,7 @@ static void write_own(sonde__json *json, const sonde_telemetry *t, sonde_status 
     sonde__json_double(json, (double)t->time_ns / 1e9);
     sonde__json_key(json, "version");
     sonde__json_string(json, sonde_version());
-    sonde__machine_write_job(json);
+    sonde__machine_write_job(json, variables);
     sonde__gpu_write_own(json, t);
     sonde__json_key(json, "missing");
     sonde__json_begin_object(json);
@@ -84,7 +85,8 @@ static void write_own(sonde__json *json, const sonde_telemetry *t, sonde_status 
 }
 
 static void write_machine(sonde__json *json, sonde_capture *capture,
-                          const sonde_machine_options *options, uint64_t start_ns)
+                          const sonde_machine_options *options, const char *const *variables,
+                          uint64_t start_ns)
 {
     static const char *const no_variables[] = {NULL};
     const sonde_telemetry *t = &capture->telemetry;
@@ -97,15 +99,14 @@ static void write_machine(sonde__json *json, sonde_capture *capture,
         write_platform(json, &name);
     sonde__machine_write_cpu(json, &capture->host);
     sonde_status network = live ? sonde__machine_write_network(json) : SONDE_EUNSUPPORTED;
-    sonde__machine_write_environment(json, live ? (const char *const *)environ : no_variables,
-                                     options->environment);
+    sonde__machine_write_environment(json, live ? variables : no_variables, options->environment);
     if (live) {
         write_pair(json, "hostname", name.nodename);
-        write_login(json);
+        write_login(json, variables);
     }
     sonde__telemetry_write_section(json, t, SONDE_SECTION_PROCESS);
     sonde__gpu_write_section(json, t);
-    write_own(json, t, network, start_ns);
+    write_own(json, t, variables, network, start_ns);
     sonde__json_end_object(json);
 }
 
@@ -134,6 +135,12 @@ static sonde_status open_reading(const sonde_machine_options *options, sonde_cap
 
 sonde_status sonde_machine_json(const sonde_machine_options *options, char **text, size_t *len)
 {
+    return sonde__machine_json(options, (const char *const *)environ, text, len);
+}
+
+sonde_status sonde__machine_json(const sonde_machine_options *options, const char *const *variables,
+                                 char **text, size_t *len)
+{
     static const sonde_machine_options defaults = SONDE_MACHINE_OPTIONS_DEFAULT;
     uint64_t start_ns = sonde__clock_monotonic_ns();
     options = options ? options : &defaults;
@@ -148,7 +155,7 @@ sonde_status sonde_machine_json(const sonde_machine_options *options, char **tex
     sonde__json json;
     sonde__buf_init(&out, MACHINE_BYTES_MAX);
     sonde__json_init(&json, &out);
-    write_machine(&json, capture, options, start_ns);
+    write_machine(&json, capture, options, variables, start_ns);
     sonde__buf_char(&out, '\0');
     sonde_capture_close(capture);
     if (out.status != SONDE_OK) {

@@ -74,6 +74,15 @@ bool sonde__environment_lists(const char *name, size_t len)
     return false;
 }
 
+const char *sonde__environment_get(const char *const *variables, const char *name)
+{
+    size_t len = strlen(name);
+    for (; *variables; variables++)
+        if (strncmp(*variables, name, len) == 0 && (*variables)[len] == '=')
+            return *variables + len + 1;
+    return NULL;
+}
+
 /* name: NUL-terminated copy, because masking wants one. */
 static void write_value(sonde__json *json, const char *name, const char *value)
 {

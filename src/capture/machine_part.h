@@ -19,7 +19,10 @@ void sonde__machine_write_environment(sonde__json *json, const char *const *vari
                                       sonde_environment which);
 
 /* "job": rank and job; nothing outside one. */
-void sonde__machine_write_job(sonde__json *json);
+void sonde__machine_write_job(sonde__json *json, const char *const *variables);
+
+/* The value of a variable in a list as environ is one; NULL: it is not set. */
+const char *sonde__environment_get(const char *const *variables, const char *name);
 
 /* Whether the value of a variable is told by the list. */
 bool sonde__environment_lists(const char *name, size_t len);

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sonde recover: finishes the sessions of processes that died. */
+#include "analysis/analysis.h"
 #include "base/json_write.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "sonde/reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct progress {
     bool json;
     size_t done;
     size_t alive;
     size_t refused;
+    char (*journals)[sizeof((sonde_recovery *)NULL)->journal]; /* that were finished */
+    size_t journal_count;
 } progress;
 
 static void report_json(const sonde_recovery *what)
@@ -53,9 +58,35 @@ static void report_text(const sonde_recovery *what)
         printf("%s: not recovered: %s\n", what->segment, what->reason);
 }
 
+static void remember(progress *p, const sonde_recovery *what)
+{
+    void *grown = realloc(p->journals, (p->journal_count + 1) * sizeof *p->journals);
+    if (!grown)
+        return;
+    p->journals = grown;
+    memcpy(p->journals[p->journal_count++], what->journal, sizeof what->journal);
+}
+
+/* The log and the summary of sessions that are complete now. Those of processes that joined have
+   none beside them. */
+static void finish_files(const progress *p)
+{
+    static sonde__analysis analysis;
+    for (size_t i = 0; i < p->journal_count; i++) {
+        bool wrote = false;
+        if (sonde__analyze(p->journals[i], 1, &analysis) == SONDE_OK && analysis.have_json)
+            (void)sonde__analysis_rebuild(&analysis, &wrote); /* the folder may be read-only */
+        if (wrote && !p->json)
+            printf("%s: finished its log and summary\n", p->journals[i]);
+        sonde__analysis_free(&analysis);
+    }
+}
+
 static void report(void *user, const sonde_recovery *what)
 {
     progress *p = user;
+    if (what->status == SONDE_OK && what->journal[0] != '\0')
+        remember(p, what);
     if (what->status == SONDE_OK)
         p->done++;
     else if (what->status == SONDE_EBUSY)
@@ -70,6 +101,8 @@ static int recover_run(const sonde__args *args)
     progress p = {.json = sonde__args_has(args, "--json")};
     const char *dir = args->operands > 0 ? args->operand[0] : NULL;
     sonde_status status = sonde_recover(dir, report, &p);
+    finish_files(&p);
+    free(p.journals);
     if (status != SONDE_OK) {
         sonde__command_error(args->command, "%s: %s", dir ? dir : "sessions of this user",
                              sonde_status_text(status));
@@ -95,10 +128,12 @@ const sonde__command sonde__command_recover = {
     .name = "recover",
     .operands = "[DIR]",
     .summary = "finish sessions whose process died",
-    .about = "Commands that read a session do this by themselves. What a process had recorded and "
-             "not yet\nwritten when it died is in shared memory; it is put into the session's "
-             "journal, with the tasks\nthat were open. Running processes are left alone. Exit code "
-             "1 when something could not be recovered.",
+    .about =
+        "Commands that read a session do this by themselves. What a process had recorded and not "
+        "yet\n"
+        "written when it died is in shared memory; it is put into the session's journal, with the\n"
+        "tasks that were open, and the CSV log and the summary are completed from it. Running\n"
+        "processes are left alone. Exit code 1 when something could not be recovered.",
     .options = recover_options,
     .examples = recover_examples,
     .operands_max = 1,

@@ -20,6 +20,8 @@ static bool take_types(const sonde__args *args, sonde_capture_options *capture)
 {
     const char *types = sonde__args_get(args, "--types"), *bad;
     size_t bad_len;
+    if (!types)
+        capture->types |= SONDE_CAPTURE_ENERGY | SONDE_CAPTURE_GPU; /* free where there is none */
     if (!types || sonde_capture_types_parse(types, &capture->types, &bad, &bad_len) == SONDE_OK)
         return true;
     sonde__command_error(args->command, "--types: \"%.*s\" is not a type of telemetry",
@@ -100,7 +102,8 @@ static const sonde__option run_options[] = {
     {"--session", "NAME", "name of the session (default: session_YYYY-MM-DD_HH-MM-SS)"},
     {"--dir", "DIR", "where its files go (default: $SONDE_DIR, else telemetry)"},
     {"--sample", "TIME", "how often to look at the processes and the machine (default: 1s)"},
-    {"--types", "LIST", "what of the machine: cpu,per_cpu,mem,disk,network (default: settings)"},
+    {"--types", "LIST",
+     "what of the machine: cpu,mem,gpu,... (default: settings, and energy and gpu)"},
     {"--no-host", NULL, "do not sample the machine, only the command's processes"},
     {"--no-cgroup", NULL, "do not make a control group for the command"},
     {"--quiet", NULL, "no summary on stderr"},

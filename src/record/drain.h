@@ -6,9 +6,10 @@
 
 #include "base/ticks.h"
 #include "record/drain_tick.h"
+#include "record/follower.h"
 #include "record/frame.h"
 #include "record/journal.h"
-#include "record/observer.h"
+#include "record/machine_frame.h"
 #include "record/segment.h"
 #include "sonde/reader.h"
 #include "sonde/task.h"
@@ -81,8 +82,8 @@ typedef struct sonde__drain {
     sonde__tick tick;
     sonde__journal journal;
     uint64_t interval_ns;
-    const sonde__observer *observer; /* NULL: nobody follows */
-    void *observed;
+    sonde__follower follower;
+    sonde__machine_note machine;
     _Atomic uint32_t wake; /* futex: 1 when somebody wants a pass */
     /* requests and answers, under lock */
     pthread_mutex_t lock;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The thread that drains: sleeps on a futex, at most one interval; a lane that passes half full, a
-   flush or a close wakes it. All file I/O of the library happens here, so that nothing of it can
-   signal (SIGXFSZ) or delay a thread of the host. */
+   flush or a close wakes it. All file I/O of the library happens here and in the follower's thread,
+   so that nothing of it can signal (SIGXFSZ) or delay a thread of the host. */
 #include "base/clock.h"
 #include "record/drain.h"
 #include "record/library_thread.h"
@@ -98,6 +98,8 @@ static bool turn(sonde__drain *drain, bool *moved)
         status = sonde__journal_sync(&drain->journal);
     const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
     if (status == SONDE_OK)
+        sonde__machine_frame_write(&drain->machine, &drain->journal, header->session, header->run);
+    if (status == SONDE_OK)
         sonde__tick_run(&drain->tick, &drain->journal, header->session, header->run, stop);
     if (status == SONDE_OK && stop)
         status = finish(drain);
@@ -135,32 +137,19 @@ static bool more_comes(const sonde__drain *drain)
     return false;
 }
 
-/* Lets the observer work until a lane, a flush or a close wants the drain. True: it has more. */
-static bool observe(sonde__drain *drain, bool moved)
-{
-    bool more;
-    do
-        more = drain->observer->pass(drain->observed, moved);
-    while (more && atomic_load_explicit(&drain->wake, memory_order_relaxed) == 0);
-    return more;
-}
-
 static void *drain_main(void *argument)
 {
     sonde__drain *drain = argument;
     sonde__lane_of_library();
-    if (drain->observer)
-        drain->observed = drain->observer->open(drain->journal.path);
     for (;;) {
         bool moved = false;
         atomic_store(&drain->wake, 0);
         if (turn(drain, &moved)) {
-            if (drain->observed)
-                drain->observer->close(drain->observed);
+            sonde__follower_finish(&drain->follower);
             return NULL;
         }
-        if (drain->observed)
-            moved |= observe(drain, moved);
+        if (moved)
+            sonde__follower_wake(&drain->follower);
         if (atomic_load_explicit(&drain->last_error, memory_order_relaxed) != SONDE_OK) {
             atomic_store(&drain->wake, 0); /* rings that are full keep asking: no busy loop */
             sleep_until_woken(drain, SONDE__RETRY_NS);
@@ -189,7 +178,6 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
     pthread_cond_init(&drain->changed, &attr);
     pthread_condattr_destroy(&attr);
     drain->stop = drain->stopped = false;
-    drain->observed = NULL;
     drain->flush_wanted = drain->flush_done = 0;
     drain->flush_durable = false;
     drain->finish_status = SONDE_OK;
@@ -198,6 +186,8 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
     status = sonde__library_thread(&drain->thread, "sonde-drain", drain_main, drain);
     if (status != SONDE_OK)
         sonde__pump_free(&drain->pump);
+    else
+        sonde__follower_start(&drain->follower, drain->journal.path);
     drain->running = status == SONDE_OK;
     return status;
 }
@@ -216,6 +206,7 @@ sonde_status sonde__drain_stop(sonde__drain *drain, const sonde__run_end *end, u
     drain->running = false;
     sonde__pump_free(&drain->pump);
     sonde__tick_free(&drain->tick);
+    sonde__machine_note_free(&drain->machine);
     return drain->finish_status;
 }
 

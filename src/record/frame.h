@@ -20,6 +20,7 @@ enum {
     SONDE__FRAME_VERSION = 1,
     SONDE__FRAME_RECORDS = 1,
     SONDE__FRAME_METRICS = 2,
+    SONDE__FRAME_MACHINE = 4, /* behind the header: one JSON object */
     SONDE__FRAME_NO_LANE = 0xffff
 };
 

@@ -100,6 +100,8 @@ uint16_t sonde__metric_store_block(bool reserve)
 /* A nameless file of the right size, mapped and its header's page populated. */
 static sonde_status map_shared(sonde__metric_view *view)
 {
+    if (!sonde__file_size_allowed(view->at.size))
+        return SONDE_ELIMIT;
     int fd = open(sonde__segment_dir(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0)
         return sonde__status_of_errno(errno);

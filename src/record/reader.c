@@ -61,19 +61,17 @@ static void visit_segment(void *user, const char *path)
     char reason[SONDE__REASON_MAX];
     struct stat st;
     sonde__segment_image image;
-    if (stat(reader->path, &st) != 0)
-        return;
-    sonde_status status =
-        sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, false, reason);
-    bool ours = status == SONDE_OK && is_ours(reader, sonde__image_header(&image));
-    sonde__segment_image_close(&image);
-    if (!ours)
+    sonde__segment_header header;
+    if (stat(reader->path, &st) != 0 ||
+        sonde__segment_peek(path, (uint32_t)st.st_uid, &header) != SONDE_OK ||
+        !is_ours(reader, &header))
         return;
     sonde_recovery what;
     if (reader->options.recover && sonde__recover_segment(path, &what) == SONDE_OK)
         return;
     /* not ours to finish, or not possible: whoever gets the lock knows that the process is dead */
-    status = sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, true, reason);
+    sonde_status status =
+        sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, true, reason);
     bool dead = status == SONDE_OK;
     if (status == SONDE_EBUSY)
         status = sonde__segment_image_open(&image, path, (uint32_t)st.st_uid, false, reason);

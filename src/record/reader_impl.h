@@ -139,6 +139,8 @@ void sonde__reader_free_index(sonde_reader *reader);
 /* Takes the attributes of RUN_BEGIN and RUN_END. */
 void sonde__run_info_read(sonde__run_info *info, const sonde__decoder *decoder,
                           const sonde__entry *entry);
+/* Takes the description of the machine: the body of its frame. */
+void sonde__run_info_machine(sonde__run_info *info, const char *text, size_t len);
 void sonde__run_info_free(sonde__run_info *info);
 
 /* Makes a record of an entry. False: it was kept for later (attributes of an open task). */

@@ -119,12 +119,19 @@ static void index_frame(void *user, const sonde__frame_header *header, const uin
         return;
     if (header->type == SONDE__FRAME_METRICS)
         return; /* not records */
-    if (header->version != SONDE__FRAME_VERSION || header->type != SONDE__FRAME_RECORDS) {
+    bool machine = header->type == SONDE__FRAME_MACHINE;
+    if (header->version != SONDE__FRAME_VERSION ||
+        (header->type != SONDE__FRAME_RECORDS && !machine)) {
         reader->stats.refused++;
         return;
     }
     bool control = header->count == 0;
     sonde__run_info *run = find_run(reader, header);
+    if (run && machine) {
+        sonde__run_info_machine(run, (const char *)frame + sizeof *header,
+                                header->length - sizeof *header);
+        return;
+    }
     sonde__stream *stream =
         run ? find_stream(reader, run, control ? SONDE__FRAME_NO_LANE : header->lane) : NULL;
     if (!stream) {
@@ -304,8 +311,13 @@ static bool load_frame(sonde_reader *reader, sonde__stream *stream)
             reader->stats.duplicates += ref->count;
             continue;
         }
-        if (!load_bytes(reader, stream, ref))
+        if (!load_bytes(reader, stream, ref)) {
+            if (!stream->control) { /* the file has changed, or there is no memory for it */
+                reader->stats.missing += end - stream->expected;
+                stream->expected = end;
+            }
             continue;
+        }
         if (!stream->control && ref->first_seq > stream->expected)
             reader->stats.missing += ref->first_seq - stream->expected;
         if (!stream->control && ref->first_seq < stream->expected)

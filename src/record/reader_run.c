@@ -137,6 +137,12 @@ void sonde__run_info_read(sonde__run_info *info, const sonde__decoder *decoder,
     }
 }
 
+void sonde__run_info_machine(sonde__run_info *info, const char *text, size_t len)
+{
+    if (!info->run.machine_info && len > 0 && memchr(text, '\0', len) == NULL)
+        info->run.machine_info = keep(info, text, len);
+}
+
 void sonde__run_info_free(sonde__run_info *info)
 {
     for (size_t i = 0; i < info->text_count; i++)

@@ -460,8 +460,8 @@ static void start_anew(sonde__region *old)
     pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
     sonde__journal_close(&recorder->drain.journal);
-    if (recorder->drain.observed && sonde__library_rested())
-        recorder->drain.observer->abandon(recorder->drain.observed);
+    if (sonde__library_rested())
+        sonde__follower_abandon(&recorder->drain.follower);
     sonde__frame_writer buffers = recorder->drain.pump.frame;
     memset(&recorder->drain, 0, sizeof recorder->drain);
     recorder->drain.pump.frame = buffers; /* used again: free() may not be safe here */

@@ -169,20 +169,12 @@ static bool wanted(const search *s, const char *path)
 {
     if (s->dir[0] == '\0')
         return true;
-    char reason[SONDE__REASON_MAX];
-    sonde__segment_image image;
-    sonde_status status =
-        sonde__segment_image_open(&image, path, (uint32_t)geteuid(), false, reason);
-    if (status != SONDE_OK) {
-        sonde__segment_image_close(&image);
+    sonde__segment_header header;
+    if (sonde__segment_peek(path, (uint32_t)geteuid(), &header) != SONDE_OK)
         return false;
-    }
-    const char *journal = sonde__image_header(&image)->journal_path;
     size_t len = strlen(s->dir);
-    bool in_dir = strncmp(journal, s->dir, len) == 0 && journal[len] == '/' &&
-                  strchr(journal + len + 1, '/') == NULL;
-    sonde__segment_image_close(&image);
-    return in_dir;
+    return strncmp(header.journal_path, s->dir, len) == 0 && header.journal_path[len] == '/' &&
+           strchr(header.journal_path + len + 1, '/') == NULL;
 }
 
 static void recover_one(void *user, const char *path)

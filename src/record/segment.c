@@ -70,8 +70,7 @@ void sonde__boot_id(uint8_t out[16])
         memcpy(out, halves, 16);
 }
 
-/* A file beyond RLIMIT_FSIZE would bring SIGXFSZ upon the host. */
-static bool size_allowed(uint64_t size)
+bool sonde__file_size_allowed(uint64_t size)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -93,7 +92,7 @@ static uint64_t choose_size(int fd, uint64_t bytes_max)
 /* The lock, the size, and memory behind the parts that are used at once. */
 static sonde_status prepare_file(int fd, uint64_t size)
 {
-    if (size < fixed_bytes() + lane_stride() || !size_allowed(size))
+    if (size < fixed_bytes() + lane_stride() || !sonde__file_size_allowed(size))
         return SONDE_ELIMIT;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, (off_t)size) != 0)
         return sonde__status_of_errno(errno);
@@ -179,7 +178,7 @@ static bool back_with_memory(const sonde__segment *segment, uint64_t offset, uin
 {
     if (!segment->shared)
         return true;
-    if (!size_allowed(offset + bytes))
+    if (!sonde__file_size_allowed(offset + bytes))
         return false;
     int fd = open(segment->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)

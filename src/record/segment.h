@@ -253,4 +253,7 @@ const char *sonde__segment_dir(void);
 /* Reads the boot id; all zero where there is none. */
 void sonde__boot_id(uint8_t out[16]);
 
+/* A file beyond RLIMIT_FSIZE would bring SIGXFSZ upon the host: to be asked before one is made. */
+bool sonde__file_size_allowed(uint64_t size);
+
 #endif

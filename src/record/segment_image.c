@@ -207,6 +207,20 @@ sonde_status sonde__segment_image_open(sonde__segment_image *image, const char *
     return status;
 }
 
+sonde_status sonde__segment_peek(const char *path, uint32_t uid, sonde__segment_header *out)
+{
+    char reason[SONDE__REASON_MAX];
+    uint64_t size = 0;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return sonde__status_of_errno(errno);
+    sonde_status status = check_file(fd, uid, &size, reason);
+    if (status == SONDE_OK)
+        status = read_all(fd, (uint8_t *)out, sizeof *out, 0);
+    close(fd);
+    return status == SONDE_OK ? check_header(out, size, reason) : status;
+}
+
 void sonde__segment_image_close(sonde__segment_image *image)
 {
     if (image->base)

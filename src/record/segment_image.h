@@ -26,6 +26,10 @@ typedef struct sonde__segment_image {
 sonde_status sonde__segment_image_open(sonde__segment_image *image, const char *path, uint32_t uid,
                                        bool lock, char *reason);
 
+/* The checked header alone, to tell whose segment it is: a copy of all of it costs a thousand times
+   more, and a folder may hold many. Fails as open does; *out is then undefined. */
+sonde_status sonde__segment_peek(const char *path, uint32_t uid, sonde__segment_header *out);
+
 /* Checks bytes that are in memory already; they become the image's. For the file reader and for
    fuzzing: any bytes may come. */
 sonde_status sonde__segment_image_check(const uint8_t *base, uint64_t size, char *reason);

@@ -62,18 +62,21 @@ static bool env_is_on(const char *name)
 }
 
 /* Switched off from outside: by $SONDE_DISABLED, or by instrumentation.enabled in the settings. A
-   settings file that cannot be read switches nothing off; `sonde check` says what is wrong. */
+   settings file that cannot be read switches nothing off; `sonde check` says what is wrong. Else
+   notes what the journal is to say about the machine. */
 static bool is_disabled(void)
 {
     if (env_is_on("SONDE_DISABLED"))
         return true;
     sonde_settings *settings = NULL;
     int enabled = 1;
-    if (sonde_settings_load(NULL, &settings, NULL) == SONDE_OK) {
-        if (sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
-            enabled = 1;
-        sonde_settings_free(settings);
-    }
+    if (sonde_settings_load(NULL, &settings, NULL) != SONDE_OK)
+        settings = NULL;
+    if (settings && sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
+        enabled = 1;
+    if (enabled)
+        sonde__machine_note_take(&sonde__the_recorder.drain.machine, settings);
+    sonde_settings_free(settings);
     return enabled == 0;
 }
 
@@ -138,7 +141,7 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
     sonde__journal *journal = &recorder->drain.journal;
     bool alone =
         session->joined || session->options.journal_only || env_is_on("SONDE_JOURNAL_ONLY");
-    recorder->drain.observer = alone ? NULL : &sonde__session_observer;
+    recorder->drain.follower.observer = alone ? NULL : &sonde__session_observer;
     sonde_status status =
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)

@@ -278,12 +278,25 @@ static const char *state_name(sonde_run_state state)
     return (unsigned)state < sizeof names / sizeof *names ? names[state] : "lost";
 }
 
+/* By node, where Flowcept has the id of its interceptor. */
+static void machine_key(sonde__json *json, const sonde_run *run)
+{
+    if (!run->machine_info)
+        return;
+    sonde__json_key(json, "machine_info");
+    sonde__json_begin_object(json);
+    sonde__json_key(json, run->host ? run->host : "");
+    json_or_text(json, run->machine_info, strlen(run->machine_info));
+    sonde__json_end_object(json);
+}
+
 static void workflow(sonde__json *json, const sonde_record *record)
 {
     const sonde_run *run = record->process;
     bool end = record->kind == SONDE_RECORD_RUN_END;
     trace_key(json, "workflow_id", run->trace_hi, run->trace_lo);
     text_key(json, "parent_workflow_id", run->parent_workflow_id);
+    machine_key(json, run);
     text_key(json, "user", run->user);
     text_key(json, "campaign_id", run->campaign_id);
     text_key(json, "name", run->workflow_name);

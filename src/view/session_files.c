@@ -47,6 +47,9 @@ struct sonde__session_files {
     sonde__tally tally;
     sonde__packet packet;
     uint64_t csv_bytes;
+    bool log_closed; /* the disk does not take the last rows: they are counted instead */
+    uint64_t rows_missing;
+    sonde_status rows_reason;
     uint64_t open;
     uint64_t refreshed_ns;
     uint64_t refreshed_packets;
@@ -151,6 +154,8 @@ static void make_summary(sonde__session_files *files, const char *state)
         .lost = stats.lost,
         .missing = stats.missing,
         .open = files->open,
+        .csv_rows_missing = files->rows_missing,
+        .csv_reason = sonde_status_text(files->rows_reason),
         .more = files->more,
         .user = files->user,
     };
@@ -209,23 +214,39 @@ sonde_status sonde__session_files_open(const char *journal, sonde__session_files
     }
     if (status == SONDE_OK) {
         sonde__buf_text(&files->rows, sonde__packet_csv_header);
+        status = files->rows.status;
+    }
+    if (status == SONDE_OK) {
         write_rows(files);
         status = files->last_error;
     }
     if (status != SONDE_OK) {
         if (files->fd >= 0)
             unlink(files->csv);
-        sonde__session_files_close(files, NULL);
+        sonde__session_files_abandon(files);
         return status;
     }
     *out = files;
     return SONDE_OK;
 }
 
+static void add_row(sonde__session_files *files)
+{
+    if (!files->log_closed) {
+        sonde__packet_csv_write(&files->rows, &files->packet);
+        if (files->rows.status == SONDE_OK)
+            return;
+        files->rows_reason =
+            files->rows.status; /* no memory for this one; the next may be shorter */
+        files->rows.status = SONDE_OK;
+    }
+    files->rows_missing++;
+}
+
 static void take_record(sonde__session_files *files, const sonde_record *record)
 {
     if (sonde__packet_of_record(record, &files->packet)) {
-        sonde__packet_csv_write(&files->rows, &files->packet);
+        add_row(files);
         sonde__tally_add(&files->tally, &files->packet);
     } else if (record->kind == SONDE_RECORD_OPEN) {
         files->open++;
@@ -300,6 +321,7 @@ void sonde__session_files_stats_get(const sonde__session_files *files,
     sonde_reader_stats_get(files->reader, &stats);
     out->lost = stats.lost;
     out->missing = stats.missing;
+    out->rows_missing = files->rows_missing;
     out->journal_bytes = stats.bytes;
     out->journals = stats.files;
 }
@@ -314,12 +336,26 @@ const char *sonde__session_files_json(const sonde__session_files *files)
     return files->json;
 }
 
+/* Rows that could not be written up to now never will be; the summary still counts everything. */
+static void close_log(sonde__session_files *files)
+{
+    for (size_t i = 0; i < files->rows.len; i++)
+        files->rows_missing += files->rows.data[i] == '\n';
+    files->rows_reason = files->last_error;
+    files->log_closed = true;
+    sonde__buf_clear(&files->rows);
+}
+
 void sonde__session_files_close(sonde__session_files *files, sonde__session_files_stats *out)
 {
     if (files && files->fd >= 0) {
         while (sonde__session_files_pass(files, SIZE_MAX))
             ;
-        write_summary(files, "finished");
+        if (files->rows.len > 0) {
+            close_log(files);
+            take_records(files, SIZE_MAX);
+        }
+        write_summary(files, files->reader ? "finished" : "incomplete");
         if (out)
             sonde__session_files_stats_get(files, out);
     }

@@ -23,6 +23,7 @@ typedef struct sonde__session_files_stats {
     uint64_t journal_bytes;
     uint64_t csv_bytes;
     uint64_t journals;       /* files of the session's processes */
+    uint64_t rows_missing;   /* of the log, at close: the disk did not take them */
     sonde_status last_error; /* of writing; OK when all is written */
 } sonde__session_files_stats;
 
@@ -47,7 +48,9 @@ const char *sonde__session_files_csv(const sonde__session_files *files);
 const char *sonde__session_files_json(const sonde__session_files *files);
 
 /* Writes all that is left and the final summary: state "finished", or "died" when a process of the
-   session ended without saying so. *out, when given, gets the last totals. Frees. NULL is allowed.
+   session ended without saying so. Rows that the disk does not take are counted in it; it
+   is "incomplete" when there was no memory to read the journal. *out, when
+   given, gets the last totals. Frees. NULL is allowed.
  */
 void sonde__session_files_close(sonde__session_files *files, sonde__session_files_stats *out);
 

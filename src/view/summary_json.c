@@ -223,6 +223,10 @@ static void write_new(sonde__json *json, const sonde__summary *summary, const so
         sonde__json_member_uint(json, "open", summary->open);
         sonde__json_end_object(json);
     }
+    if (summary->csv_rows_missing > 0) {
+        sonde__json_member_uint(json, "csv_rows_missing", summary->csv_rows_missing);
+        sonde__json_member_text(json, "csv_rows_reason", summary->csv_reason);
+    }
 }
 
 void sonde__summary_json(sonde__json *json, const sonde__summary *summary,

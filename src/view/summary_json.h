@@ -15,11 +15,13 @@ typedef struct sonde__summary {
     uint64_t tokens_generated;
     const char *csv_log; /* NULL: there is none */
     const char *json_summary;
-    const char *state; /* "running", "finished", ...; NULL: not known */
-    bool with_loss;    /* the next three are known */
-    uint64_t lost;     /* records that were counted as lost */
-    uint64_t missing;  /* neither stored nor counted */
-    uint64_t open;     /* tasks that never ended */
+    const char *state;         /* "running", "finished", ...; NULL: not known */
+    bool with_loss;            /* the next three are known */
+    uint64_t lost;             /* records that were counted as lost */
+    uint64_t missing;          /* neither stored nor counted */
+    uint64_t open;             /* tasks that never ended */
+    uint64_t csv_rows_missing; /* that could not be written; the journal has them */
+    const char *csv_reason;    /* then: why */
     /* appends further keys to the object; may be NULL */
     void (*more)(sonde__json *json, void *user);
     void *user;

@@ -22,7 +22,10 @@ void sonde__text_escape(sonde__buf *out, const char *text, bool quotes)
         if (*text == '\0')
             return;
         sonde__buf_char(out, '\\');
-        sonde__buf_char(out, *text == '\n' ? 'n' : *text);
+        if (*text == '\n')
+            sonde__buf_char(out, 'n');
+        else
+            sonde__buf_char(out, *text);
         text++;
     }
 }

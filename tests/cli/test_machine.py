@@ -113,3 +113,35 @@ def test_table(sonde):
     done = sonde("capture", "--machine", "--table", env=VARIABLES)
     assert (done.code, done.err) == (0, "")
     assert "\ncpu\n" in done.out and "  vendor_id_raw " in done.out and "x1y2z3" not in done.out
+
+
+def workflows(sonde, folder):
+    lines = sonde("dump", str(next((folder / "telemetry").glob("*.sonde")))).out.splitlines()
+    return [line for line in map(json.loads, lines) if line["type"] == "workflow"]
+
+
+def test_every_workflow_has_it(sonde, folder):
+    """By node, where Flowcept has the id of its interceptor."""
+    assert sonde("run", "--quiet", "--", "true").code == 0
+    described = json.loads(sonde("capture", "--machine", "--json").out)
+    begin, end = workflows(sonde, folder)
+    assert list(begin["machine_info"]) == [described["hostname"]]
+    mine = begin["machine_info"][described["hostname"]]
+    assert set(mine) == set(described) and mine["cpu"]["count"] == described["cpu"]["count"]
+    assert end["machine_info"] == begin["machine_info"]
+
+
+def test_settings_keep_it_out_of_the_workflow(sonde, folder):
+    (folder / "settings.yaml").write_text("telemetry_capture:\n  machine_info: false\n")
+    assert sonde("run", "--quiet", "--", "true").code == 0
+    assert all("machine_info" not in one for one in workflows(sonde, folder))
+
+
+def test_the_environment_of_the_workflow_is_by_the_settings(sonde, folder, environment):
+    environment["MY_CHOICE"] = "blue"
+    for choice, expected in (("listed", None), ("all", "blue")):
+        (folder / "settings.yaml").write_text(f"telemetry_capture:\n  environment: {choice}\n")
+        assert sonde("run", "--quiet", "--dir", choice, "--", "true").code == 0
+        path = next((folder / choice).glob("*.sonde"))
+        (machine,) = json.loads(sonde("dump", str(path)).out.splitlines()[0])["machine_info"].values()
+        assert machine["environment"]["MY_CHOICE"] == expected

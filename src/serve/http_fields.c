@@ -67,6 +67,17 @@ static bool is_address(int family, slice s)
     return strlen(text) == s.len && inet_pton(family, text, &address) == 1;
 }
 
+static bool is_name(slice s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char lower = (char)(s.at[i] | 32);
+        bool plain = (lower >= 'a' && lower <= 'z') || (s.at[i] >= '0' && s.at[i] <= '9');
+        if (!plain && s.at[i] != '-' && s.at[i] != '.' && s.at[i] != '_')
+            return false;
+    }
+    return s.len > 0;
+}
+
 bool sonde__host_allowed(const char *host, size_t len, const char *const *allowed, size_t count)
 {
     static const char local[] = ".localhost";
@@ -82,7 +93,7 @@ bool sonde__host_allowed(const char *host, size_t len, const char *const *allowe
     const char *colon = memchr(host, ':', len);
     if (colon)
         name.len = (size_t)(colon - host);
-    if (name.len == 0 || !is_port((slice){host + name.len, len - name.len}))
+    if (!is_name(name) || !is_port((slice){host + name.len, len - name.len}))
         return false;
     if (is_address(AF_INET, name) || equals(name, "localhost"))
         return true;

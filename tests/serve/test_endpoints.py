@@ -166,6 +166,14 @@ def test_metrics_formats(serve, watched):
         assert server.metrics(accept)[0].startswith("text/plain")
 
 
+def test_pyveda_profile(serve, watched):
+    watched("guide", tasks=12)
+    text = serve("--profile", "pyveda").metrics()[1].decode()
+    assert value_of(text, "pyveda_tasks_executed_total") == 12
+    assert value_of(text, "pyveda_tasks_failed_total") == 1
+    assert value_of(text, "pyveda_latency_ms", quantile="0.95") > 0
+
+
 def test_gzip_has_the_same_bytes(serve, watched):
     watched("zip", series=2000)
     server = serve("--no-host")

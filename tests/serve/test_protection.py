@@ -157,6 +157,26 @@ def test_tls_and_password(secured, folder):
     assert curl(folder, "-u", "alice:wonderland", url.replace("https", "http"))[0] != 0
 
 
+def test_client_certificates(serve, folder):
+    """RequireAndVerifyClientCert: no certificate, or one by somebody else, is not answered."""
+    def make(name, *more):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem", "-days", "2", "-subj",
+                        f"/CN={name}", *more], check=True, capture_output=True)
+    make("cert", "-addext", "subjectAltName=IP:127.0.0.1")
+    make("client")
+    make("stranger")
+    (folder / "web.yml").write_text("tls_server_config:\n  cert_file: cert.pem\n  key_file: cert.key\n"
+                                    "  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: client.pem\n")
+    server = serve("--web-config", "web.yml", scheme="https")
+
+    def code(*args):
+        return curl(folder, *args, server.url + "/healthz")[1][-3:]
+    assert code() == "403"
+    assert code("--cert", folder / "stranger.pem", "--key", folder / "stranger.key") == "403"
+    assert code("--cert", folder / "client.pem", "--key", folder / "client.key") == "200"
+
+
 def test_guessing_does_not_hold_up_scrapes(secured, folder):
     """Wrong passwords cost a hash each, which is not computed where scrapes are answered."""
     stop = threading.Event()

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+enum { LOCK_STEP_NS = 200000 };
+
 struct sonde__host {
     sonde_capture *capture;
     const sonde_telemetry *last; /* guarded by reading */
@@ -107,9 +109,13 @@ void sonde__host_stop(sonde__host *host)
 
 const sonde_telemetry *sonde__host_lock(sonde__host *host, uint64_t wait_ns)
 {
-    struct timespec until = after(CLOCK_MONOTONIC, wait_ns);
-    if (pthread_mutex_clocklock(&host->reading, CLOCK_MONOTONIC, &until) != 0)
-        return NULL;
+    /* by small sleeps: a wait with a deadline goes by the wall clock, which may be set */
+    uint64_t until_ns = sonde__clock_monotonic_ns() + wait_ns;
+    while (pthread_mutex_trylock(&host->reading) != 0) {
+        if (sonde__clock_monotonic_ns() >= until_ns)
+            return NULL;
+        nanosleep(&(struct timespec){0, LOCK_STEP_NS}, NULL);
+    }
     if (host->last)
         return host->last;
     pthread_mutex_unlock(&host->reading);

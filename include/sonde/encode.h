@@ -126,7 +126,8 @@ SONDE_API sonde_status sonde_view_snapshot_get(sonde_view *view, sonde_snapshot 
    one of each bucket is kept; at most 4096. Other records are passed over. */
 SONDE_API void sonde_view_exemplar(sonde_view *view, const sonde_record *record);
 
-/* Series left out because their name is that of another kind of metric in an earlier source. */
+/* Series left out of the last encoding: their name is that of another kind of metric in an earlier
+   source, or name and label keys are not such (a process's memory may hold anything). */
 SONDE_API size_t sonde_view_skipped(const sonde_view *view);
 
 /* *data is borrowed until the next call with this view. options NULL: the defaults. EINVAL: not a

@@ -121,7 +121,7 @@ static sonde_status put_metrics(const export *what, sonde_reader *reader)
     if (sonde_view_skipped(view) > 0)
         sonde__command_error(
             what->args->command,
-            "%zu series are left out: their name is that of another kind of metric",
+            "%zu series are left out: their name is not valid, or that of another kind of metric",
             sonde_view_skipped(view));
     sonde__session_view_free(&session);
     sonde_view_destroy(view);

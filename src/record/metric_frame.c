@@ -275,8 +275,13 @@ static void get_histogram(input *in, decoded *out)
     d->count += d->unplaced = get_varint(in);
     d->octave_count = (size_t)get_varint(in);
     in->good = in->good && d->octave_count <= SONDE_OCTAVES;
-    for (size_t i = 0; in->good && i < d->octave_count; i++)
+    for (size_t i = 0; in->good && i < d->octave_count; i++) {
         get_octave(in, &out->octaves[i], d);
+        int exponent = out->octaves[i].exponent;
+        in->good = in->good && exponent >= SONDE_OCTAVE_FIRST &&
+                   exponent < SONDE_OCTAVE_FIRST + SONDE_OCTAVES &&
+                   (i == 0 || exponent > out->octaves[i - 1].exponent);
+    }
     out->metric.histogram = d;
 }
 

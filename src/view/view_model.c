@@ -208,6 +208,30 @@ static long family_of(sonde_view *view, index_table *table, const sonde_metric *
     return (long)view->family_count - 1;
 }
 
+static bool is_name(const char *text, bool colon)
+{
+    for (const char *at = text; *at; at++) {
+        bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' ||
+                      (colon && *at == ':');
+        if (!letter && (at == text || *at < '0' || *at > '9'))
+            return false;
+    }
+    return *text != '\0';
+}
+
+/* What another process's memory or a file says may be anything: a name with a line feed in it would
+   write lines of its own. */
+static bool is_sound(const sonde_metric *metric)
+{
+    bool sound = is_name(metric->name, true);
+    for (size_t i = 0; sound && i < metric->label_count; i++) {
+        sound = is_name(metric->labels[i].key, false);
+        for (size_t k = 0; sound && k < i; k++)
+            sound = strcmp(metric->labels[i].key, metric->labels[k].key) != 0;
+    }
+    return sound;
+}
+
 /* Calls visit for each series that belongs to a family of its kind. False: no memory. */
 static bool each_series(sonde_view *view, index_table *table,
                         void (*visit)(sonde_view *view, sonde__view_family *family, uint32_t source,
@@ -218,6 +242,10 @@ static bool each_series(sonde_view *view, index_table *table,
         const sonde_metric_set *set = view->sources[s].source.metrics;
         for (size_t i = 0; i < view->sources[s].series; i++) {
             const sonde_metric *metric = sonde_metric_set_at(set, i);
+            if (!is_sound(metric)) {
+                view->skipped++;
+                continue;
+            }
             long found = family_of(view, table, metric);
             if (found < 0)
                 return false;

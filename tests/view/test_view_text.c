@@ -135,6 +135,29 @@ static void a_name_of_two_kinds_is_left_out_and_counted(void **state)
     sonde_metric_set_destroy(set);
 }
 
+static void what_would_write_lines_of_its_own_is_left_out(void **state)
+{
+    (void)state;
+    sonde_metric_set *set = sonde_metric_set_create();
+    sonde_view *view = sonde_view_create();
+    sonde_label bad_key[] = {{"a\"} 1\nfake", "x"}};
+    sonde_label twice[] = {{"a", "x"}, {"a", "y"}};
+    sonde_metric metrics[] = {counter_of("x 1\nfake_total", 1, NULL, 0),
+                              counter_of("", 1, NULL, 0),
+                              counter_of("1x", 1, NULL, 0),
+                              counter_of("y_total", 1, bad_key, 1),
+                              counter_of("y_total", 1, twice, 2),
+                              counter_of("ok:1_total", 2, NULL, 0)};
+    fill(set, metrics, 6);
+    sonde_view_begin(view, 1);
+    add(view, set, NULL, 0);
+    expect(view, SONDE_FORMAT_PROMETHEUS,
+           "# HELP ok:1_total Help\n# TYPE ok:1_total counter\nok:1_total 2\n");
+    assert_int_equal(sonde_view_skipped(view), 5);
+    sonde_view_destroy(view);
+    sonde_metric_set_destroy(set);
+}
+
 static void histograms_have_exact_octaves(void **state)
 {
     (void)state;
@@ -188,6 +211,7 @@ int main(void)
         cmocka_unit_test(label_values_are_escaped_and_made_utf8),
         cmocka_unit_test(a_view_is_filled_again_and_again),
         cmocka_unit_test(a_name_of_two_kinds_is_left_out_and_counted),
+        cmocka_unit_test(what_would_write_lines_of_its_own_is_left_out),
         cmocka_unit_test(histograms_have_exact_octaves),
         cmocka_unit_test(formats_are_known_by_name),
     };

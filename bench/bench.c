@@ -97,6 +97,12 @@ void bench_note(const char *what, double value, const char *unit)
     printf("  %-44s %9.4g %s\n", what, value, unit);
 }
 
+void bench_skip(const char *key, const char *reason)
+{
+    printf("  %-44s skipped: %s\n", key, reason);
+    fflush(stdout);
+}
+
 void bench_title(const char *text)
 {
     printf("\n%s\n", text);

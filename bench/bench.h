@@ -33,6 +33,9 @@ void bench_check(const char *key, double ratio);
 /* Prints a figure that has no budget: absolute times, for orientation only. */
 void bench_note(const char *what, double value, const char *unit);
 
+/* Says that a figure could not be measured here, and why. */
+void bench_skip(const char *key, const char *reason);
+
 void bench_title(const char *text);
 
 /* The exit code: 1 when a budget was exceeded. */

@@ -162,6 +162,29 @@ static double quiet_ns(const bench_case *what)
     return sorted[what->rounds / 20];
 }
 
+/* LTTng-UST on the same machine: an event of two integers. A task is begin and end, so two of them.
+ */
+static void measure_peer(double task_ns)
+{
+#ifdef SONDE_LTTNG_PEER
+    char line[300] = "";
+    FILE *out = popen(SONDE_BENCH_DIR "/lttng_peer.sh " SONDE_LTTNG_PEER, "r");
+    bool read = out && fgets(line, sizeof line, out);
+    int status = out ? pclose(out) : -1;
+    line[strcspn(line, "\n")] = '\0';
+    double event_ns = strtod(line, NULL);
+    if (!read || status != 0 || event_ns <= 0) {
+        bench_skip("record.task.by_lttng_events", line[0] ? line : "it could not be started");
+        return;
+    }
+    bench_note("LTTng-UST event, two integers", event_ns, "ns");
+    bench_check("record.task.by_lttng_events", task_ns / (2 * event_ns));
+#else
+    (void)task_ns;
+    bench_skip("record.task.by_lttng_events", "liblttng-ust-dev is not installed");
+#endif
+}
+
 static void measure_path(void)
 {
     static bench_case floor = {.name = "floor", .run = run_floor, .calls = CALLS},
@@ -188,6 +211,7 @@ static void measure_path(void)
     bench_check("record.attrs.by_floor", quiet_ns(&attrs) / quiet_ns(&floor));
     bench_check("record.two_threads.by_one", quiet_ns(&two) / quiet_ns(&task));
     bench_check("record.off.ns", quiet_ns(&off) - quiet_ns(&empty));
+    measure_peer(quiet_ns(&task));
     empty_folder();
 }
 

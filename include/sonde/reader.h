@@ -28,7 +28,12 @@ typedef enum sonde_record_kind {
 } sonde_record_kind;
 
 /* Why records were lost; bits. */
-enum { SONDE_LOSS_FULL = 1, SONDE_LOSS_SLOTS = 2, SONDE_LOSS_SIGNAL = 4 };
+enum {
+    SONDE_LOSS_FULL = 1,   /* the ring was full and the drain did not move */
+    SONDE_LOSS_SLOTS = 2,  /* too many open tasks in one thread */
+    SONDE_LOSS_SIGNAL = 4, /* inside a signal handler, and no lane was free */
+    SONDE_LOSS_LIMIT = 8,  /* beyond the session's byte limit: not written, or removed again */
+};
 
 /* How a process's recording ended. */
 typedef enum sonde_run_state {
@@ -64,6 +69,7 @@ typedef struct sonde_run {
     const char *segment; /* "shared", or why it was private */
     const sonde_attr *attrs;
     size_t attr_count;
+    uint64_t attrs_left_out; /* attributes of the workflow that were too large to keep */
     const char *machine_info; /* where it runs, in the form of sonde_machine_json; a process made by
                                  fork has none, it runs where its parent does */
 } sonde_run;
@@ -139,6 +145,7 @@ typedef struct sonde_reader_stats {
     uint64_t missing;    /* numbers neither stored nor counted as lost */
     uint64_t lost;       /* numbers counted as lost */
     uint64_t refused;    /* segments or files of this session that were not understood */
+    uint64_t compressed; /* frames that cannot be read because there is no libzstd.so.1 here */
 } sonde_reader_stats;
 
 typedef struct sonde_reader_options {
@@ -195,12 +202,19 @@ typedef struct sonde_recovery {
     uint64_t lost;    /* numbers counted as lost, in what was written now */
 } sonde_recovery;
 
-/* Finishes the sessions of dead processes of this user: those that write into dir (NULL: any).
-   report (may be NULL) is called for each segment. Returns OK also when there was nothing to do;
-   EIO when something could not be written (it stays, and can be recovered later). */
+/* Finishes the sessions of dead processes of this user: those that write into dir (NULL: any). What
+   is left of a session whose journal was deleted is counted as lost and removed. report (may be
+   NULL) is called for each segment. Returns OK also when there was nothing to do; EIO when
+   something could not be written (it stays, and can be recovered later). */
 SONDE_API sonde_status sonde_recover(const char *dir,
                                      void (*report)(void *user, const sonde_recovery *what),
                                      void *user);
+
+/* The same, also for sessions whose folder is gone (or not there now, so this is not the default):
+   what is left of them cannot be written anywhere. */
+SONDE_API sonde_status sonde_recover_discard(const char *dir,
+                                             void (*report)(void *user, const sonde_recovery *what),
+                                             void *user);
 
 #ifdef __cplusplus
 }

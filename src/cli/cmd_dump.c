@@ -52,6 +52,11 @@ static void warn(const sonde__args *args, const sonde_reader *reader)
     if (stats.missing > 0)
         sonde__command_error(args->command, "%llu records are missing",
                              (unsigned long long)stats.missing);
+    if (stats.compressed > 0)
+        sonde__command_error(args->command,
+                             "%llu frames are compressed and cannot be read: there is no "
+                             "libzstd.so.1 here; install libzstd (Debian: libzstd1)",
+                             (unsigned long long)stats.compressed);
     if (stats.bad_bytes > 0)
         sonde__command_error(args->command, "%llu bytes were not readable and passed over",
                              (unsigned long long)stats.bad_bytes);

@@ -50,7 +50,10 @@ static void report_json(const sonde_recovery *what)
 
 static void report_text(const sonde_recovery *what)
 {
-    if (what->status == SONDE_OK && what->journal[0] != '\0')
+    if (what->status == SONDE_OK && what->reason[0] != '\0')
+        printf("%s: process %u: %s (%llu records)\n", what->journal, what->pid, what->reason,
+               (unsigned long long)what->lost);
+    else if (what->status == SONDE_OK && what->journal[0] != '\0')
         printf("%s: process %u had %llu records and %llu open tasks left (%llu lost)\n",
                what->journal, what->pid, (unsigned long long)what->records,
                (unsigned long long)what->open, (unsigned long long)what->lost);
@@ -100,7 +103,9 @@ static int recover_run(const sonde__args *args)
 {
     progress p = {.json = sonde__args_has(args, "--json")};
     const char *dir = args->operands > 0 ? args->operand[0] : NULL;
-    sonde_status status = sonde_recover(dir, report, &p);
+    sonde_status status = sonde__args_has(args, "--discard")
+                              ? sonde_recover_discard(dir, report, &p)
+                              : sonde_recover(dir, report, &p);
     finish_files(&p);
     free(p.journals);
     if (status != SONDE_OK) {
@@ -114,6 +119,7 @@ static int recover_run(const sonde__args *args)
 }
 
 static const sonde__option recover_options[] = {
+    {"--discard", NULL, "remove what is left of sessions whose folder is gone, too"},
     {"--json", NULL, "one JSON object per segment, the running ones too"},
     {NULL, NULL, NULL},
 };
@@ -133,7 +139,8 @@ const sonde__command sonde__command_recover = {
         "yet\n"
         "written when it died is in shared memory; it is put into the session's journal, with the\n"
         "tasks that were open, and the CSV log and the summary are completed from it. Running\n"
-        "processes are left alone. Exit code 1 when something could not be recovered.",
+        "processes are left alone. Where the journal was deleted, what is left of it is removed.\n"
+        "Exit code 1 when something could not be recovered.",
     .options = recover_options,
     .examples = recover_examples,
     .operands_max = 1,

@@ -45,13 +45,15 @@ sonde_status sonde__decoder_start(sonde__decoder *decoder, const uint8_t *frame)
     decoder->left = 0; /* a frame that cannot be started has no records */
     if (header->version != SONDE__FRAME_VERSION || header->type != SONDE__FRAME_RECORDS)
         return SONDE_EUNSUPPORTED;
-    const uint8_t *strings = frame + sizeof *header;
+    const uint8_t *strings = NULL;
+    sonde_status status = sonde__frame_body(frame, &decoder->room, &strings, &decoder->end);
+    if (status != SONDE_OK)
+        return status;
     decoder->at = strings + header->string_bytes;
-    decoder->end = frame + header->length;
     decoder->seq = header->first_seq;
     decoder->prev_number = 0;
     decoder->prev_end = 0;
-    sonde_status status = read_strings(decoder, strings, decoder->at);
+    status = read_strings(decoder, strings, decoder->at);
     if (status == SONDE_OK)
         decoder->left = header->records;
     return status;
@@ -59,6 +61,7 @@ sonde_status sonde__decoder_start(sonde__decoder *decoder, const uint8_t *frame)
 
 void sonde__decoder_free(sonde__decoder *decoder)
 {
+    sonde__unpacked_free(&decoder->room);
     free(decoder->strings);
     decoder->strings = NULL;
     decoder->string_cap = 0;

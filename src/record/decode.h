@@ -5,6 +5,7 @@
 #define SONDE_RECORD_DECODE_H
 
 #include "record/frame.h"
+#include "record/frame_pack.h"
 #include "sonde/reader.h"
 
 #include <stdbool.h>
@@ -28,6 +29,7 @@ typedef struct sonde__decoder {
     sonde__slice *strings; /* from 1 */
     size_t string_count;
     size_t string_cap;
+    sonde__unpacked room;
 } sonde__decoder;
 
 /* One record, its attributes still encoded. Times are monotonic nanoseconds. */
@@ -46,7 +48,7 @@ typedef struct sonde__entry {
 } sonde__entry;
 
 /* Starts on a frame that sonde__frame_check accepted. The decoder is zero-initialised once and may
-   be used for many frames. EBADDATA, EUNSUPPORTED (version), ENOMEM. */
+   be used for many frames. EBADDATA, EUNSUPPORTED (version), EABSENT (no libzstd.so.1), ENOMEM. */
 sonde_status sonde__decoder_start(sonde__decoder *decoder, const uint8_t *frame);
 void sonde__decoder_free(sonde__decoder *decoder);
 

@@ -4,25 +4,17 @@
    fill up, and what does not fit then is counted by its lane. */
 #include "record/drain.h"
 
+#include "record/pump_segment.h"
 #include "record/task_impl.h"
+#include "sonde/reader.h"
 
 #include <string.h>
-
-static sonde__segment_header *header_of(const sonde__pump *pump)
-{
-    return (sonde__segment_header *)(void *)pump->base;
-}
-
-static sonde__lane_header *lane_of(const sonde__pump *pump, uint32_t index)
-{
-    const sonde__segment_header *header = header_of(pump);
-    return (sonde__lane_header *)(void *)(pump->base + header->lanes_offset +
-                                          (uint64_t)index * header->lane_stride);
-}
+#include <sys/uio.h>
+#include <unistd.h>
 
 static sonde__names_view names_of(const sonde__pump *pump)
 {
-    const sonde__segment_header *header = header_of(pump);
+    const sonde__segment_header *header = sonde__pump_header(pump);
     return (sonde__names_view){
         .area = pump->base + header->names_offset,
         .max = header->names_max,
@@ -51,16 +43,11 @@ static uint64_t seq_at_tail(const sonde__pump *pump, const sonde__lane_header *l
     return seq + (uint64_t)(int64_t)ahead;
 }
 
-static uint32_t lane_count(const sonde__pump *pump)
-{
-    return atomic_load_explicit(&header_of(pump)->lanes_used, memory_order_acquire);
-}
-
 /* Reading starts again where the journal is known to be good. */
 static void rewind_cursors(sonde__pump *pump)
 {
-    for (uint32_t i = 0; i < lane_count(pump); i++) {
-        const sonde__lane_header *lane = lane_of(pump, i);
+    for (uint32_t i = 0; i < sonde__pump_lane_count(pump); i++) {
+        const sonde__lane_header *lane = sonde__pump_lane(pump, i);
         pump->cursors[i].tail = atomic_load_explicit(&lane->tail, memory_order_relaxed);
         pump->cursors[i].seq = seq_at_tail(pump, lane, pump->cursors[i].tail);
         pump->cursors[i].damaged = false;
@@ -79,6 +66,7 @@ sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
     const sonde__segment_header *header = (const sonde__segment_header *)(const void *)base;
     sonde__anchor first = {header->first_ticks, header->first_mono_ns, 0};
     sonde__rate_init(&pump->rate, header->tsc != 0, first);
+    pump->stopped = atomic_load_explicit(&header->journal_stopped, memory_order_relaxed) != 0;
     rewind_cursors(pump);
     return buffers.records ? SONDE_OK : sonde__frame_writer_init(&pump->frame);
 }
@@ -86,26 +74,15 @@ sonde_status sonde__pump_init(sonde__pump *pump, uint8_t *base, uint64_t size,
 void sonde__pump_free(sonde__pump *pump)
 {
     sonde__frame_writer_free(&pump->frame);
+    sonde__parts_free(&pump->parts);
 }
 
 static sonde_status write_frame(sonde__pump *pump)
 {
-    struct iovec pieces[3];
-    size_t length = sonde__frame_finish(&pump->frame, pieces);
-    if (length == 0)
+    struct iovec body[2];
+    if (!sonde__frame_finish(&pump->frame, body))
         return SONDE_ENOMEM;
-    return sonde__journal_write(pump->journal, pieces, 3, length);
-}
-
-/* The frame that tells who writes: first in every file. */
-static sonde_status write_start_frame(sonde__pump *pump)
-{
-    const sonde__segment_header *header = header_of(pump);
-    struct iovec piece = {(void *)(pump->base + offsetof(sonde__segment_header, start_frame)),
-                          header->start_frame_bytes};
-    if (piece.iov_len == 0)
-        return SONDE_OK;
-    return sonde__journal_write(pump->journal, &piece, 1, piece.iov_len);
+    return sonde__journal_frame(pump->journal, &pump->frame.header, body, 2);
 }
 
 /* One record at the cursor into the frame. False: its bytes are not valid. */
@@ -155,10 +132,11 @@ static bool take_record(sonde__pump *pump, const sonde__names_view *names,
 
 void sonde__pump_skip(sonde__pump *pump, uint32_t index, uint64_t seq)
 {
-    const sonde__lane_header *lane = lane_of(pump, index);
+    const sonde__lane_header *lane = sonde__pump_lane(pump, index);
     sonde__cursor *cursor = &pump->cursors[index];
     uint64_t head = atomic_load_explicit(&lane->head, memory_order_acquire);
     sonde__names_view names = names_of(pump);
+    cursor->told = seq;
     while (cursor->tail != head && cursor->seq < seq && !cursor->damaged) {
         /* into a frame that nobody writes */
         sonde__frame_begin(&pump->frame, 0, 0, (uint16_t)index, 0, 0);
@@ -169,7 +147,7 @@ void sonde__pump_skip(sonde__pump *pump, uint32_t index, uint64_t seq)
 /* Tells the world how far a lane is written. */
 static void commit(sonde__pump *pump, uint32_t index)
 {
-    sonde__lane_header *lane = lane_of(pump, index);
+    sonde__lane_header *lane = sonde__pump_lane(pump, index);
     const sonde__cursor *cursor = &pump->cursors[index];
     pump->records += cursor->seq - atomic_load_explicit(&lane->tail_seq, memory_order_relaxed);
     atomic_store_explicit(&lane->tail_seq, cursor->seq, memory_order_relaxed);
@@ -178,26 +156,69 @@ static void commit(sonde__pump *pump, uint32_t index)
         pump->moved(index);
 }
 
+/* The frame that was made has no room in the journal any more: what is in it becomes a number. */
+static void drop_frame(sonde__pump *pump, uint32_t index)
+{
+    sonde__lane_header *lane = sonde__pump_lane(pump, index);
+    uint64_t first = pump->frame.header.first_seq;
+    if (atomic_load_explicit(&lane->drop_end, memory_order_relaxed) == 0 ||
+        first < atomic_load_explicit(&lane->drop_first, memory_order_relaxed))
+        atomic_store_explicit(&lane->drop_first, first, memory_order_relaxed);
+    if (atomic_load_explicit(&lane->drop_end, memory_order_relaxed) < pump->cursors[index].seq)
+        atomic_store_explicit(&lane->drop_end, pump->cursors[index].seq, memory_order_release);
+    pump->lost += pump->frame.header.count;
+}
+
+/* Writes the frame that was made, or counts it where the journal's limit is reached. */
+static sonde_status keep_or_drop(sonde__pump *pump, uint32_t index)
+{
+    const sonde__frame_writer *frame = &pump->frame;
+    if (!pump->stopped && sonde__pump_over_limit(pump, sizeof frame->header + frame->strings.len +
+                                                           frame->records_len)) {
+        pump->stopped = true;
+        atomic_store_explicit(&sonde__pump_header(pump)->journal_stopped, 1, memory_order_release);
+    }
+    if (pump->stopped) {
+        drop_frame(pump, index);
+        return SONDE_OK;
+    }
+    sonde_status status = write_frame(pump);
+    if (status == SONDE_OK)
+        pump->lost += pump->frame_lost;
+    return status;
+}
+
+/* As much of a lane as goes into one frame. */
+static void fill_frame(sonde__pump *pump, uint32_t index, uint64_t head)
+{
+    const sonde__segment_header *header = sonde__pump_header(pump);
+    const sonde__lane_header *lane = sonde__pump_lane(pump, index);
+    sonde__cursor *cursor = &pump->cursors[index];
+    sonde__names_view names = names_of(pump);
+    sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)index, cursor->seq,
+                       pump->rate.last.wall_offset_ns);
+    pump->frame_lost = 0;
+    uint64_t enough = cursor->tail + SONDE__FRAME_RING_BYTES;
+    while (cursor->tail != head && cursor->tail < enough && !sonde__frame_full(&pump->frame) &&
+           !cursor->damaged)
+        cursor->damaged = !take_record(pump, &names, lane, cursor, head);
+}
+
 static sonde_status drain_lane(sonde__pump *pump, uint32_t index, bool *moved)
 {
-    sonde__segment_header *header = header_of(pump);
-    sonde__lane_header *lane = lane_of(pump, index);
-    sonde__cursor *cursor = &pump->cursors[index];
+    sonde__segment_header *header = sonde__pump_header(pump);
+    const sonde__lane_header *lane = sonde__pump_lane(pump, index);
+    const sonde__cursor *cursor = &pump->cursors[index];
     uint64_t head = atomic_load_explicit(&lane->head, memory_order_acquire);
-    sonde__names_view names = names_of(pump);
     while (cursor->tail != head && !cursor->damaged) {
-        sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)index, cursor->seq,
-                           pump->rate.last.wall_offset_ns);
-        pump->frame_lost = 0;
-        uint64_t enough = cursor->tail + SONDE__FRAME_RING_BYTES;
-        while (cursor->tail != head && cursor->tail < enough && !sonde__frame_full(&pump->frame) &&
-               !cursor->damaged)
-            cursor->damaged = !take_record(pump, &names, lane, cursor, head);
+        sonde_status status = sonde__pump_make_room(pump);
+        if (status != SONDE_OK)
+            return status;
+        fill_frame(pump, index, head);
         if (pump->frame.header.records > 0) {
-            sonde_status status = write_frame(pump);
+            status = keep_or_drop(pump, index);
             if (status != SONDE_OK)
                 return status;
-            pump->lost += pump->frame_lost;
             *moved = true;
         }
         if (!pump->durable) {
@@ -208,57 +229,95 @@ static sonde_status drain_lane(sonde__pump *pump, uint32_t index, bool *moved)
     return SONDE_OK;
 }
 
-static sonde_status sync_and_commit(sonde__pump *pump)
+void sonde__pump_note_part(sonde__pump *pump)
 {
+    sonde__segment_header *header = sonde__pump_header(pump);
+    atomic_store_explicit(&header->journal_end, pump->journal->end, memory_order_relaxed);
+    atomic_store_explicit(&header->journal_part, pump->journal->part, memory_order_release);
+}
+
+sonde_status sonde__pump_sync(sonde__pump *pump)
+{
+    uint64_t bytes = pump->journal->end;
+    unsigned part = pump->journal->part;
     sonde_status status = sonde__journal_sync(pump->journal);
-    sonde__segment_header *header = header_of(pump);
     if (status != SONDE_OK) {
-        atomic_store_explicit(&header->journal_end, pump->journal->end, memory_order_relaxed);
-        atomic_store_explicit(&header->journal_part, pump->journal->part, memory_order_release);
+        if (pump->journal->part != part)
+            sonde__parts_retire(&pump->parts, part, bytes);
+        sonde__pump_note_part(pump);
         return status;
     }
-    for (uint32_t i = 0; i < lane_count(pump); i++)
+    for (uint32_t i = 0; i < sonde__pump_lane_count(pump); i++)
         commit(pump, i);
-    atomic_store_explicit(&header->journal_end, pump->journal->end, memory_order_relaxed);
+    atomic_store_explicit(&sonde__pump_header(pump)->journal_end, pump->journal->end,
+                          memory_order_relaxed);
     return SONDE_OK;
 }
 
 sonde_status sonde__pump_pass(sonde__pump *pump, bool *moved)
 {
-    sonde__segment_header *header = header_of(pump);
+    sonde__segment_header *header = sonde__pump_header(pump);
     sonde__rate_update(&pump->rate, sonde__anchor_read(pump->rate.tsc));
     atomic_store_explicit(&header->wall_offset_ns, pump->rate.last.wall_offset_ns,
                           memory_order_relaxed);
     *moved = false;
     sonde_status status = SONDE_OK;
     if (pump->journal->end == 0)
-        status = write_start_frame(pump);
-    for (uint32_t i = 0; i < lane_count(pump) && status == SONDE_OK; i++)
+        status = sonde__pump_begin_part(pump);
+    for (uint32_t i = 0; i < sonde__pump_lane_count(pump) && status == SONDE_OK; i++)
         status = drain_lane(pump, i, moved);
     if (status == SONDE_OK && pump->durable && *moved)
-        status = sync_and_commit(pump);
+        status = sonde__pump_sync(pump);
     if (status != SONDE_OK)
         rewind_cursors(pump);
+    return status;
+}
+
+/* A frame with one LOSS record. */
+static sonde_status write_loss(sonde__pump *pump, uint32_t lane, uint64_t first, uint64_t count,
+                               uint64_t reasons)
+{
+    const sonde__segment_header *header = sonde__pump_header(pump);
+    sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)lane, first,
+                       pump->rate.last.wall_offset_ns);
+    sonde__frame_add_loss(&pump->frame, count, reasons);
+    pump->frame.header.count = (uint32_t)count;
+    return write_frame(pump);
+}
+
+sonde_status sonde__pump_tell_dropped(sonde__pump *pump)
+{
+    sonde_status status = SONDE_OK;
+    for (uint32_t i = 0; i < sonde__pump_lane_count(pump); i++) {
+        const sonde__lane_header *lane = sonde__pump_lane(pump, i);
+        sonde__cursor *cursor = &pump->cursors[i];
+        uint64_t end = atomic_load_explicit(&lane->drop_end, memory_order_acquire);
+        uint64_t first = atomic_load_explicit(&lane->drop_first, memory_order_relaxed);
+        if (first < cursor->told)
+            first = cursor->told;
+        while (first < end && status == SONDE_OK) {
+            uint64_t count = end - first < UINT32_MAX / 2 ? end - first : UINT32_MAX / 2;
+            status = write_loss(pump, i, first, count, SONDE_LOSS_LIMIT);
+            if (status == SONDE_OK)
+                cursor->told = first += count;
+        }
+    }
     return status;
 }
 
 /* Losses that no LOSS record tells, because nothing was recorded after them. */
 static sonde_status finish_losses(sonde__pump *pump)
 {
-    sonde__segment_header *header = header_of(pump);
-    sonde_status status = SONDE_OK;
-    for (uint32_t i = 0; i < lane_count(pump) && status == SONDE_OK; i++) {
-        const sonde__lane_header *lane = lane_of(pump, i);
+    sonde__segment_header *header = sonde__pump_header(pump);
+    sonde_status status = sonde__pump_tell_dropped(pump);
+    for (uint32_t i = 0; i < sonde__pump_lane_count(pump) && status == SONDE_OK; i++) {
+        const sonde__lane_header *lane = sonde__pump_lane(pump, i);
         uint64_t count = atomic_load_explicit(&lane->loss_count, memory_order_acquire);
         uint64_t first = atomic_load_explicit(&lane->loss_first, memory_order_relaxed);
         if (count == 0 || count > UINT32_MAX / 2 || first != pump->cursors[i].seq)
             continue;
-        sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)i, first,
-                           pump->rate.last.wall_offset_ns);
-        sonde__frame_add_loss(&pump->frame, count,
-                              atomic_load_explicit(&lane->loss_reasons, memory_order_relaxed));
-        pump->frame.header.count = (uint32_t)count;
-        status = write_frame(pump);
+        status = write_loss(pump, i, first, count,
+                            atomic_load_explicit(&lane->loss_reasons, memory_order_relaxed));
         if (status == SONDE_OK) {
             pump->cursors[i].seq += count;
             pump->lost += count;
@@ -269,11 +328,29 @@ static sonde_status finish_losses(sonde__pump *pump)
     return status;
 }
 
+/* The bytes of a slot, when there is an open task in it. Where threads may be writing to it, they
+   come through the kernel. */
+static bool copy_slot(const sonde__pump *pump, uint64_t offset, sonde__slot *out)
+{
+    sonde__slot *slot = (sonde__slot *)(void *)(pump->base + offset);
+    unsigned phase = atomic_load_explicit(&slot->state, memory_order_acquire) & 3;
+    if (phase != SONDE__SLOT_OPEN && phase != SONDE__SLOT_ENDING)
+        return false;
+    if (!pump->live) {
+        memcpy(out, slot, sizeof *out);
+        return true;
+    }
+    struct iovec to = {out, sizeof *out};
+    struct iovec from = {slot, sizeof *slot};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)sizeof *out;
+}
+
 /* Adds one open task of a lane to the frame, from the bytes of its slot. */
-static void add_open(sonde__pump *pump, const sonde__names_view *names, const uint8_t *bytes)
+static void add_open(sonde__pump *pump, const sonde__names_view *names, uint64_t offset)
 {
     sonde__slot slot;
-    memcpy(&slot, bytes, sizeof slot);
+    if (!copy_slot(pump, offset, &slot))
+        return;
     uint64_t state = atomic_load_explicit(&slot.state, memory_order_relaxed);
     unsigned phase = state & 3;
     if (phase != SONDE__SLOT_OPEN && phase != SONDE__SLOT_ENDING)
@@ -305,17 +382,17 @@ static void add_open(sonde__pump *pump, const sonde__names_view *names, const ui
     pump->open++;
 }
 
-sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots)
+sonde_status sonde__pump_open_tasks(sonde__pump *pump)
 {
-    sonde__segment_header *header = header_of(pump);
+    sonde__segment_header *header = sonde__pump_header(pump);
     sonde__names_view names = names_of(pump);
     sonde_status status = SONDE_OK;
-    for (uint32_t i = 0; i < lane_count(pump) && status == SONDE_OK; i++) {
-        const sonde__lane_header *lane = lane_of(pump, i);
+    for (uint32_t i = 0; i < sonde__pump_lane_count(pump) && status == SONDE_OK; i++) {
+        const sonde__lane_header *lane = sonde__pump_lane(pump, i);
         sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)i,
                            pump->cursors[i].seq, pump->rate.last.wall_offset_ns);
         for (uint32_t n = 0; n < lane->slot_count; n++) {
-            add_open(pump, &names, slots + lane->slots_offset + (uint64_t)n * SONDE__SLOT_BYTES);
+            add_open(pump, &names, lane->slots_offset + (uint64_t)n * SONDE__SLOT_BYTES);
             if (sonde__frame_full(&pump->frame)) {
                 status = write_frame(pump);
                 sonde__frame_begin(&pump->frame, header->session, header->run, (uint16_t)i,
@@ -328,12 +405,12 @@ sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots)
     return status;
 }
 
-sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const sonde__run_end *end)
+sonde_status sonde__pump_finish(sonde__pump *pump, const sonde__run_end *end)
 {
-    sonde__segment_header *header = header_of(pump);
+    sonde__segment_header *header = sonde__pump_header(pump);
     sonde_status status = finish_losses(pump);
-    if (status == SONDE_OK && slots)
-        status = sonde__pump_open_tasks(pump, slots);
+    if (status == SONDE_OK)
+        status = sonde__pump_open_tasks(pump);
     if (status != SONDE_OK)
         return status;
     sonde__frame_writer *frame = &pump->frame;
@@ -348,11 +425,10 @@ sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const s
     sonde__frame_run_uint(frame, SONDE__RUN_SIGNAL_LOST,
                           atomic_load_explicit(&header->signal_lost, memory_order_relaxed));
     sonde__frame_run_text(frame, SONDE__RUN_ERROR, end->error);
-    for (size_t i = 0; i < end->attr_count; i++)
-        sonde__frame_run_attr(frame, &end->attrs[i]);
+    sonde__frame_run_attrs(frame, end->attrs, end->attr_count, SONDE__FRAME_BYTES_MAX);
     sonde__frame_run_end(frame);
     status = write_frame(pump);
     if (status == SONDE_OK && pump->durable)
-        status = sonde__journal_sync(pump->journal);
+        status = sonde__pump_sync(pump);
     return status;
 }

@@ -5,6 +5,7 @@
 #define SONDE_RECORD_DRAIN_H
 
 #include "base/ticks.h"
+#include "record/drain_parts.h"
 #include "record/drain_tick.h"
 #include "record/follower.h"
 #include "record/frame.h"
@@ -23,6 +24,7 @@ typedef struct sonde__cursor {
     uint64_t tail;
     uint64_t seq;
     uint64_t counted; /* records before this number have been seen */
+    uint64_t told;    /* numbers below this need no telling: the journal has them */
     bool damaged;     /* a record was not valid: nothing more is read from this lane */
 } sonde__cursor;
 
@@ -34,6 +36,9 @@ struct sonde__pump {
     sonde__journal *journal;
     sonde__frame_writer frame;
     sonde__rate rate;
+    sonde__parts parts;           /* zero: one file, no limit */
+    bool stopped;                 /* the limit was reached: what comes is counted as lost */
+    bool live;                    /* threads may write to the segment meanwhile */
     bool durable;                 /* tails follow after fdatasync only */
     void (*moved)(uint32_t lane); /* a lane has room again; may be NULL */
     /* a record passes, the first time only; may be NULL */
@@ -67,12 +72,21 @@ typedef struct sonde__run_end {
     size_t attr_count;
 } sonde__run_end;
 
-/* Open tasks as they are in slots, a copy of the segment's bytes. */
-sonde_status sonde__pump_open_tasks(sonde__pump *pump, const uint8_t *slots);
+/* Syncs the journal and lets the tails follow. EIO: it goes on in a new part. */
+sonde_status sonde__pump_sync(sonde__pump *pump);
 
-/* After the last pass: losses not told yet, open tasks, RUN_END. slots is a copy of the segment's
-   bytes to read open tasks from (may be the base itself when nobody writes to it). */
-sonde_status sonde__pump_finish(sonde__pump *pump, const uint8_t *slots, const sonde__run_end *end);
+/* Tells readers of the segment which part is being written. */
+void sonde__pump_note_part(sonde__pump *pump);
+
+/* Numbers that were taken out of the rings and not written, because the journal had reached its
+   limit: LOSS records of them. */
+sonde_status sonde__pump_tell_dropped(sonde__pump *pump);
+
+/* Open tasks as they are now. */
+sonde_status sonde__pump_open_tasks(sonde__pump *pump);
+
+/* After the last pass: losses not told yet, open tasks, RUN_END. */
+sonde_status sonde__pump_finish(sonde__pump *pump, const sonde__run_end *end);
 
 /* The drain of the process. */
 typedef struct sonde__drain {
@@ -101,11 +115,14 @@ typedef struct sonde__drain {
     _Atomic uint64_t lost;
     _Atomic uint64_t bytes;
     _Atomic uint64_t errors;
+    _Atomic unsigned part;
+    _Atomic int stopped_writing; /* the journal's limit was reached */
     _Atomic int last_error;
 } sonde__drain;
 
 /* Starts the thread: signals blocked, small stack. journal is open, the segment ready. */
-sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bool durable);
+sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment,
+                                const sonde_options *options);
 
 /* Asks for a last pass and joins the thread. OK: all of it is written. */
 sonde_status sonde__drain_stop(sonde__drain *drain, const sonde__run_end *end, uint64_t wait_ns);

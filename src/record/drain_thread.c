@@ -13,9 +13,7 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,41 +44,26 @@ static void wake_lane(uint32_t index)
         syscall(SYS_futex, waiting, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* A copy of our own segment through the kernel: other threads may be writing to it. */
-static uint8_t *copy_segment(const sonde__segment *segment)
-{
-    const sonde__segment_header *header = sonde__segment_header_of(segment);
-    uint64_t bytes = header->lanes_offset + atomic_load(&header->lanes_used) * header->lane_stride;
-    void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy == MAP_FAILED)
-        return NULL;
-    struct iovec to = {copy, bytes};
-    struct iovec from = {segment->base, bytes};
-    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)bytes)
-        return copy;
-    munmap(copy, bytes);
-    return NULL;
-}
-
-static sonde_status finish(sonde__drain *drain)
-{
-    const sonde__segment *segment = &sonde__the_recorder.segment;
-    const sonde__segment_header *header = sonde__segment_header_of(segment);
-    uint64_t bytes = header->lanes_offset + atomic_load(&header->lanes_used) * header->lane_stride;
-    uint8_t *copy = copy_segment(segment);
-    sonde_status status = sonde__pump_finish(&drain->pump, copy, &drain->end);
-    if (copy)
-        munmap(copy, bytes);
-    return status;
-}
-
 static void publish_counts(sonde__drain *drain)
 {
     atomic_store_explicit(&drain->written, drain->pump.records, memory_order_relaxed);
     atomic_store_explicit(&drain->lost, drain->pump.lost, memory_order_relaxed);
-    atomic_store_explicit(&drain->bytes, drain->journal.end, memory_order_relaxed);
+    atomic_store_explicit(&drain->bytes, drain->journal.before + drain->journal.end,
+                          memory_order_relaxed);
+    atomic_store_explicit(&drain->part, drain->journal.part, memory_order_relaxed);
+    atomic_store_explicit(&drain->stopped_writing, drain->pump.stopped, memory_order_relaxed);
     atomic_store_explicit(&drain->errors, drain->journal.errors, memory_order_relaxed);
     atomic_store_explicit(&drain->last_error, (int)drain->journal.last, memory_order_relaxed);
+}
+
+/* In the first file of the session, which is kept whatever its limits are. */
+static void describe_machine(sonde__drain *drain)
+{
+    const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
+    if (!drain->machine.wanted)
+        return;
+    if (drain->journal.end > 0 || sonde__pump_begin_part(&drain->pump) == SONDE_OK)
+        sonde__machine_frame_write(&drain->machine, &drain->journal, header->session, header->run);
 }
 
 /* One turn: a pass, then answers to those who asked before it began. True: the thread ends. */
@@ -93,16 +76,14 @@ static bool turn(sonde__drain *drain, bool *moved)
     uint64_t deadline = drain->stop_deadline_ns;
     pthread_mutex_unlock(&drain->lock);
 
+    describe_machine(drain);
     sonde_status status = sonde__pump_pass(&drain->pump, moved);
     if (status == SONDE_OK && durable)
-        status = sonde__journal_sync(&drain->journal);
-    const sonde__segment_header *header = sonde__segment_header_of(&sonde__the_recorder.segment);
+        status = sonde__pump_sync(&drain->pump);
     if (status == SONDE_OK)
-        sonde__machine_frame_write(&drain->machine, &drain->journal, header->session, header->run);
-    if (status == SONDE_OK)
-        sonde__tick_run(&drain->tick, &drain->journal, header->session, header->run, stop);
+        sonde__tick_run(&drain->tick, &drain->pump, stop);
     if (status == SONDE_OK && stop)
-        status = finish(drain);
+        status = sonde__pump_finish(&drain->pump, &drain->end);
     publish_counts(drain);
 
     bool give_up = stop && (status == SONDE_OK || sonde__clock_monotonic_ns() >= deadline);
@@ -162,7 +143,8 @@ static void *drain_main(void *argument)
     }
 }
 
-sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bool durable)
+sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment,
+                                const sonde_options *options)
 {
     sonde_status status =
         sonde__pump_init(&drain->pump, segment->base, segment->size, &drain->journal);
@@ -170,7 +152,9 @@ sonde_status sonde__drain_start(sonde__drain *drain, sonde__segment *segment, bo
         return status;
     drain->pump.moved = wake_lane;
     drain->pump.seen = sonde__task_metrics_seen;
-    drain->pump.durable = durable;
+    drain->pump.live = true;
+    drain->pump.durable = options->safety == SONDE_SAFETY_DURABLE;
+    sonde__parts_init(&drain->pump.parts, options);
     pthread_mutex_init(&drain->lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);

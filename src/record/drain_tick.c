@@ -2,6 +2,7 @@
 #include "record/drain_tick.h"
 
 #include "base/clock.h"
+#include "record/pump_segment.h"
 #include "record/reading.h"
 
 #include <time.h>
@@ -40,8 +41,19 @@ static void note_own_cpu(void)
         sonde__reading_note_cpu((uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
 }
 
-void sonde__tick_run(sonde__tick *tick, sonde__journal *journal, uint64_t session, uint64_t run,
-                     bool last)
+/* A part begins with all series: those that have not changed may be in one that was removed. */
+static void write_metrics(sonde__tick *tick, sonde__pump *pump, bool last)
+{
+    const sonde__segment_header *header = sonde__pump_header(pump);
+    if (pump->stopped || sonde__pump_make_room(pump) != SONDE_OK)
+        return;
+    bool all = last || pump->journal->part != tick->part;
+    if (sonde__metric_frames_write(&tick->metrics, pump->journal, header->session, header->run,
+                                   all) == SONDE_OK)
+        tick->part = pump->journal->part;
+}
+
+void sonde__tick_run(sonde__tick *tick, sonde__pump *pump, bool last)
 {
     uint64_t now = sonde__clock_monotonic_ns();
     if (is_due(&tick->sample_due_ns, tick->sample_interval_ns, now)) {
@@ -50,7 +62,7 @@ void sonde__tick_run(sonde__tick *tick, sonde__journal *journal, uint64_t sessio
     }
     if (is_due(&tick->metrics_due_ns, tick->metrics_interval_ns, now) || last) {
         note_own_cpu();
-        sonde__metric_frames_write(&tick->metrics, journal, session, run, last);
+        write_metrics(tick, pump, last);
     }
 }
 

@@ -3,7 +3,6 @@
    believed before it is checked. Times are turned from ticks into nanoseconds here. */
 #include "record/frame.h"
 
-#include "base/crc32c.h"
 #include "base/varint.h"
 
 #include <stdlib.h>
@@ -15,6 +14,7 @@ enum {
     RECORD_ROOM = 3 * SONDE__RECORD_BYTES_MAX,
     STRINGS_LIMIT = SONDE__NAMES_BYTES + SONDE__NAMES_MAX * 2 + (64 << 10),
     HAS_ATTRS = 0x10,
+    RUN_ATTR_ROOM = 64, /* lengths and keys of an attribute, and the count of those left out */
 };
 
 sonde_status sonde__frame_writer_init(sonde__frame_writer *writer)
@@ -48,17 +48,10 @@ void sonde__frame_begin(sonde__frame_writer *writer, uint64_t session, uint64_t 
     writer->stamp++;
     writer->prev_number = 0;
     writer->prev_end = 0;
-    writer->header = (sonde__frame_header){
-        .magic = SONDE__FRAME_MAGIC,
-        .version = SONDE__FRAME_VERSION,
-        .type = SONDE__FRAME_RECORDS,
-        .lane = lane,
-        .session = session,
-        .run = run,
-        .first_seq = first_seq,
-        .wall_offset_ns = wall_offset_ns,
-        .min_mono_ns = UINT64_MAX,
-    };
+    writer->header = sonde__frame_header_new(SONDE__FRAME_RECORDS, lane, session, run);
+    writer->header.first_seq = first_seq;
+    writer->header.wall_offset_ns = wall_offset_ns;
+    writer->header.min_mono_ns = UINT64_MAX;
 }
 
 const char *sonde__names_view_get(const sonde__names_view *names, uint32_t id, size_t *len)
@@ -303,14 +296,17 @@ void sonde__frame_run_uint(sonde__frame_writer *writer, unsigned key, uint64_t v
     writer->records_len = (size_t)(out - writer->records);
 }
 
-void sonde__frame_run_attr(sonde__frame_writer *writer, const sonde_attr *attr)
+/* False: it is not valid, or there is no room for it. */
+static bool run_attr(sonde__frame_writer *writer, const sonde_attr *attr, size_t bytes_max)
 {
     size_t key_len = attr->key_len ? attr->key_len : strlen(attr->key);
-    bool text = attr->type >= SONDE_ATTR_STRING;
+    size_t value_len = attr->type >= SONDE_ATTR_STRING ? attr->value.s.len : 8;
+    size_t so_far = sizeof writer->header + writer->strings.len + writer->records_len;
     if (attr->type < SONDE_ATTR_INT || attr->type > SONDE_ATTR_JSON ||
         attr->group >= SONDE_GROUP_COUNT || key_len > SONDE__NAME_LEN_MAX ||
-        !run_has_room(writer, text ? attr->value.s.len : 8))
-        return;
+        !run_has_room(writer, value_len) || value_len > bytes_max ||
+        so_far + key_len + value_len + RUN_ATTR_ROOM > bytes_max)
+        return false;
     uint8_t *out = writer->records + writer->records_len;
     out = run_key(out, attr->type, attr->group, add_string(writer, attr->key, key_len));
     uint64_t word = 0;
@@ -333,6 +329,17 @@ void sonde__frame_run_attr(sonde__frame_writer *writer, const sonde_attr *attr)
         break;
     }
     writer->records_len = (size_t)(out - writer->records);
+    return true;
+}
+
+void sonde__frame_run_attrs(sonde__frame_writer *writer, const sonde_attr *attrs, size_t count,
+                            size_t bytes_max)
+{
+    uint64_t left_out = 0;
+    for (size_t i = 0; i < count; i++)
+        left_out += !run_attr(writer, &attrs[i], bytes_max);
+    if (left_out > 0)
+        sonde__frame_run_uint(writer, SONDE__RUN_ATTRS_LEFT_OUT, left_out);
 }
 
 void sonde__frame_run_end(sonde__frame_writer *writer)
@@ -342,45 +349,15 @@ void sonde__frame_run_end(sonde__frame_writer *writer)
     memcpy(writer->records + 2, &length, sizeof length);
 }
 
-size_t sonde__frame_finish(sonde__frame_writer *writer, struct iovec pieces[3])
+bool sonde__frame_finish(sonde__frame_writer *writer, struct iovec body[2])
 {
     sonde__frame_header *header = &writer->header;
     if (writer->strings.status != SONDE_OK)
-        return 0;
+        return false;
     if (header->min_mono_ns == UINT64_MAX)
         header->min_mono_ns = header->max_mono_ns = 0;
     header->string_bytes = (uint32_t)writer->strings.len;
-    size_t length = sizeof *header + writer->strings.len + writer->records_len;
-    header->length = (uint32_t)length;
-    size_t skip = offsetof(sonde__frame_header, crc) + sizeof header->crc;
-    uint32_t crc = sonde__crc32c(0, (const uint8_t *)header + skip, sizeof *header - skip);
-    crc = sonde__crc32c(crc, writer->strings.data, writer->strings.len);
-    header->crc = sonde__crc32c(crc, writer->records, writer->records_len);
-    pieces[0] = (struct iovec){header, sizeof *header};
-    pieces[1] = (struct iovec){writer->strings.data, writer->strings.len};
-    pieces[2] = (struct iovec){writer->records, writer->records_len};
-    return length;
-}
-
-sonde_status sonde__frame_check(const uint8_t *data, size_t avail, size_t *length)
-{
-    sonde__frame_header header;
-    *length = sizeof header;
-    if (avail < sizeof header) {
-        size_t n = avail < sizeof header.magic ? avail : sizeof header.magic;
-        header.magic = SONDE__FRAME_MAGIC;
-        return memcmp(data, &header.magic, n) == 0 ? SONDE_EEND : SONDE_EBADDATA;
-    }
-    memcpy(&header, data, sizeof header);
-    if (header.magic != SONDE__FRAME_MAGIC || header.length < sizeof header ||
-        header.length > SONDE__FRAME_BYTES_MAX ||
-        header.string_bytes > header.length - sizeof header)
-        return SONDE_EBADDATA;
-    *length = header.length;
-    if (avail < header.length)
-        return SONDE_EEND;
-    size_t skip = offsetof(sonde__frame_header, crc) + sizeof header.crc;
-    if (sonde__crc32c(0, data + skip, header.length - skip) != header.crc)
-        return SONDE_EBADDATA;
-    return SONDE_OK;
+    body[0] = (struct iovec){writer->strings.data, writer->strings.len};
+    body[1] = (struct iovec){writer->records, writer->records_len};
+    return true;
 }

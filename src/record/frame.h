@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A frame of the journal: header, the strings it uses, records. It decodes without any other frame.
-   docs/journal-format.md specifies it; all integers are little-endian. */
+/* A frame of records: header, the strings it uses, records. It decodes without any other frame.
+   docs/journal-format.md specifies it. */
 #ifndef SONDE_RECORD_FRAME_H
 #define SONDE_RECORD_FRAME_H
 
 #include "base/buf.h"
 #include "base/ticks.h"
+#include "record/frame_seal.h"
 #include "record/segment.h"
 #include "sonde/attr.h"
 #include "sonde/status.h"
@@ -14,36 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
-
-#define SONDE__FRAME_MAGIC 0x46444e53u /* "SNDF" */
-enum {
-    SONDE__FRAME_VERSION = 1,
-    SONDE__FRAME_RECORDS = 1,
-    SONDE__FRAME_METRICS = 2,
-    SONDE__FRAME_MACHINE = 4, /* behind the header: one JSON object */
-    SONDE__FRAME_NO_LANE = 0xffff
-};
-
-typedef struct sonde__frame_header {
-    uint32_t magic;
-    uint32_t length; /* of the whole frame */
-    uint32_t crc;    /* CRC-32C of everything behind this field */
-    uint8_t version;
-    uint8_t type;
-    uint16_t lane;
-    uint64_t session;
-    uint64_t run;
-    uint64_t first_seq;
-    uint32_t count;   /* numbers covered: first_seq ... first_seq + count - 1 */
-    uint32_t records; /* entries behind the strings */
-    uint64_t min_mono_ns;
-    uint64_t max_mono_ns;
-    int64_t wall_offset_ns; /* wall time = monotonic time + this */
-    uint32_t string_bytes;
-    uint32_t reserved;
-} sonde__frame_header;
-_Static_assert(sizeof(sonde__frame_header) == 80, "journal format");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "journal format");
 
 /* Keys of the system group in RUN_BEGIN and RUN_END. Numbers are format. */
 enum {
@@ -65,8 +36,9 @@ enum {
     SONDE__RUN_ENDED = 47, /* UINT: wall nanoseconds */
     SONDE__RUN_STATUS = 48,
     SONDE__RUN_ERROR = 49,
-    SONDE__RUN_STATE = 50,       /* UINT: sonde_run_state */
-    SONDE__RUN_SIGNAL_LOST = 51, /* UINT: records a signal handler could not place */
+    SONDE__RUN_STATE = 50,          /* UINT: sonde_run_state */
+    SONDE__RUN_SIGNAL_LOST = 51,    /* UINT: records a signal handler could not place */
+    SONDE__RUN_ATTRS_LEFT_OUT = 52, /* UINT: attributes of the workflow that had no room */
 };
 
 /* Builds one frame after another. */
@@ -123,15 +95,14 @@ void sonde__frame_run_text(sonde__frame_writer *writer, unsigned key, const char
 void sonde__frame_run_bytes(sonde__frame_writer *writer, unsigned key, const void *data,
                             size_t len);
 void sonde__frame_run_uint(sonde__frame_writer *writer, unsigned key, uint64_t value);
-void sonde__frame_run_attr(sonde__frame_writer *writer, const sonde_attr *attr);
+/* The workflow's attributes, as long as the frame is not longer than bytes_max; those that do not
+   fit are counted in it. */
+void sonde__frame_run_attrs(sonde__frame_writer *writer, const sonde_attr *attrs, size_t count,
+                            size_t bytes_max);
 void sonde__frame_run_end(sonde__frame_writer *writer);
 
-/* Completes the frame: header, strings, records as three pieces, valid until the next begin.
-   Returns its length; 0 when memory ran out. */
-size_t sonde__frame_finish(sonde__frame_writer *writer, struct iovec pieces[3]);
-
-/* Checks the header and the CRC of a frame at data (avail bytes). OK; EEND: more bytes are needed
-   (*length holds how many, when the header says so); EBADDATA: not a frame. */
-sonde_status sonde__frame_check(const uint8_t *data, size_t avail, size_t *length);
+/* Completes the header but for length and checksum; the body is the strings and the records, valid
+   until the next begin. False: memory ran out. */
+bool sonde__frame_finish(sonde__frame_writer *writer, struct iovec body[2]);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FD_FLOOR = 64, PIECES_MAX = 4, PARTS_MAX = 1000 };
+enum { FD_FLOOR = 64, PIECES_MAX = 4, CLASH_MAX = 1000 };
 
 static sonde_status status_of_write(int error)
 {
@@ -53,7 +53,7 @@ static sonde_status remember_path(sonde__journal *journal, const char *path)
     if (strlen(path) >= sizeof journal->path)
         return SONDE_ELIMIT;
     memcpy(journal->path, path, strlen(path) + 1);
-    memcpy(journal->first_path, path, strlen(path) + 1);
+    memcpy(journal->part_path, path, strlen(path) + 1);
     return SONDE_OK;
 }
 
@@ -92,7 +92,7 @@ static sonde_status reopen(sonde__journal *journal)
     uint64_t end = journal->end;
     dev_t dev = journal->dev;
     ino_t ino = journal->ino;
-    int fd = open(journal->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open(journal->part_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return status_of_write(errno);
     sonde_status status = adopt(journal, fd);
@@ -153,6 +153,16 @@ sonde_status sonde__journal_write(sonde__journal *journal, const struct iovec *p
     return status;
 }
 
+sonde_status sonde__journal_frame(sonde__journal *journal, sonde__frame_header *header,
+                                  struct iovec *body, int count)
+{
+    struct iovec pieces[PIECES_MAX] = {{header, sizeof *header}};
+    count = sonde__pack(&journal->packer, header, body, count);
+    uint32_t length = sonde__frame_seal(header, body, count);
+    memcpy(pieces + 1, body, (size_t)count * sizeof *body);
+    return sonde__journal_write(journal, pieces, count + 1, length);
+}
+
 void sonde__journal_in_memory(sonde__journal *journal, sonde__buf *memory)
 {
     *journal = (sonde__journal){.fd = -1, .part = 1, .memory = memory};
@@ -171,23 +181,29 @@ bool sonde__journal_part_path(const char *path, unsigned part, char out[SONDE__J
     return wrote > 0 && wrote < SONDE__JOURNAL_PATH_MAX;
 }
 
-static sonde_status next_part(sonde__journal *journal)
+sonde_status sonde__journal_next_part(sonde__journal *journal)
 {
-    for (unsigned part = journal->part + 1; part < PARTS_MAX; part++) {
+    for (unsigned part = journal->part + 1; part <= journal->part + CLASH_MAX; part++) {
         sonde__journal next;
         char path[SONDE__JOURNAL_PATH_MAX];
-        if (!sonde__journal_part_path(journal->first_path, part, path))
+        if (!sonde__journal_part_path(journal->path, part, path))
             return SONDE_ELIMIT;
         sonde_status status = sonde__journal_create(&next, path);
         if (status == SONDE_EBUSY)
             continue;
-        if (status != SONDE_OK)
+        if (status != SONDE_OK) {
+            journal->errors++;
             return status;
-        memcpy(next.first_path, journal->first_path, sizeof next.first_path);
-        next.part = part;
-        next.errors = journal->errors;
-        close(journal->fd);
-        *journal = next;
+        }
+        if (is_ours(journal))
+            close(journal->fd);
+        journal->fd = next.fd;
+        journal->dev = next.dev;
+        journal->ino = next.ino;
+        journal->before += journal->end;
+        journal->end = 0;
+        journal->part = part;
+        memcpy(journal->part_path, path, sizeof path);
         return SONDE_OK;
     }
     return SONDE_ELIMIT;
@@ -199,7 +215,7 @@ sonde_status sonde__journal_sync(sonde__journal *journal)
         return SONDE_OK;
     journal->errors++;
     journal->last = SONDE_EIO;
-    next_part(journal);
+    (void)sonde__journal_next_part(journal);
     return SONDE_EIO;
 }
 
@@ -208,4 +224,5 @@ void sonde__journal_close(sonde__journal *journal)
     if (!journal->memory && is_ours(journal))
         close(journal->fd);
     journal->fd = -1;
+    sonde__packer_free(&journal->packer);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/machine_frame.h"
 
-#include "base/clock.h"
-#include "base/crc32c.h"
 #include "capture/machine_json.h"
-#include "record/frame.h"
+#include "record/frame_seal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,24 +58,11 @@ void sonde__machine_note_take(sonde__machine_note *note, const sonde_settings *s
 static sonde_status write_frame(sonde__journal *journal, uint64_t session, uint64_t run, char *text,
                                 size_t len)
 {
-    uint64_t mono = sonde__clock_monotonic_ns();
-    sonde__frame_header header = {
-        .magic = SONDE__FRAME_MAGIC,
-        .length = (uint32_t)(sizeof header + len),
-        .version = SONDE__FRAME_VERSION,
-        .type = SONDE__FRAME_MACHINE,
-        .lane = SONDE__FRAME_NO_LANE,
-        .session = session,
-        .run = run,
-        .min_mono_ns = mono,
-        .max_mono_ns = mono,
-        .wall_offset_ns = (int64_t)(sonde__clock_wall_ns() - mono),
-    };
-    size_t skip = offsetof(sonde__frame_header, crc) + sizeof header.crc;
-    uint32_t crc = sonde__crc32c(0, (const uint8_t *)&header + skip, sizeof header - skip);
-    header.crc = sonde__crc32c(crc, (const uint8_t *)text, len);
+    sonde__frame_header header =
+        sonde__frame_header_new(SONDE__FRAME_MACHINE, SONDE__FRAME_NO_LANE, session, run);
     struct iovec pieces[2] = {{&header, sizeof header}, {text, len}};
-    return sonde__journal_write(journal, pieces, 2, header.length);
+    uint32_t length = sonde__frame_seal(&header, &pieces[1], 1);
+    return sonde__journal_write(journal, pieces, 2, length);
 }
 
 void sonde__machine_frame_write(sonde__machine_note *note, sonde__journal *journal,

@@ -6,7 +6,6 @@
 #include "record/metric_frame.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
 #include "base/varint.h"
 #include "record/metric_limits.h"
 
@@ -96,28 +95,17 @@ static sonde_status write_frame(sonde__metric_writer *writer, sonde__journal *jo
 {
     if (writer->buf.status != SONDE_OK)
         return writer->buf.status;
-    header->length = (uint32_t)(sizeof *header + writer->buf.len);
-    size_t skip = offsetof(sonde__frame_header, crc) + sizeof header->crc;
-    uint32_t crc = sonde__crc32c(0, (const uint8_t *)header + skip, sizeof *header - skip);
-    header->crc = sonde__crc32c(crc, writer->buf.data, writer->buf.len);
-    struct iovec pieces[2] = {{header, sizeof *header}, {writer->buf.data, writer->buf.len}};
-    return sonde__journal_write(journal, pieces, 2, header->length);
+    struct iovec body = {writer->buf.data, writer->buf.len};
+    return sonde__journal_frame(journal, header, &body, 1);
 }
 
 static sonde__frame_header begin_frame(uint64_t session, uint64_t run)
 {
-    uint64_t mono = sonde__clock_monotonic_ns();
-    return (sonde__frame_header){
-        .magic = SONDE__FRAME_MAGIC,
-        .version = SONDE__FRAME_VERSION,
-        .type = SONDE__FRAME_METRICS,
-        .lane = SONDE__FRAME_NO_LANE,
-        .session = session,
-        .run = run,
-        .min_mono_ns = mono,
-        .max_mono_ns = mono,
-        .wall_offset_ns = (int64_t)(sonde__clock_wall_ns() - mono),
-    };
+    sonde__frame_header header =
+        sonde__frame_header_new(SONDE__FRAME_METRICS, SONDE__FRAME_NO_LANE, session, run);
+    header.min_mono_ns = header.max_mono_ns = sonde__clock_monotonic_ns();
+    header.wall_offset_ns = (int64_t)(sonde__clock_wall_ns() - header.min_mono_ns);
+    return header;
 }
 
 static bool grow_last(sonde__metric_writer *writer, size_t count)
@@ -317,10 +305,15 @@ sonde_status sonde__metric_frame_read(const uint8_t *frame,
     memcpy(&header, frame, sizeof header);
     if (header.type != SONDE__FRAME_METRICS || header.version != SONDE__FRAME_VERSION)
         return SONDE_EBADDATA;
-    decoded *out = malloc(sizeof *out);
-    if (!out)
-        return SONDE_ENOMEM;
-    input in = {frame + sizeof header + header.string_bytes, frame + header.length, true};
+    sonde__unpacked room = {0};
+    input in = {.good = true};
+    sonde_status status = sonde__frame_body(frame, &room, &in.at, &in.end);
+    decoded *out = status == SONDE_OK ? malloc(sizeof *out) : NULL;
+    if (!out) {
+        sonde__unpacked_free(&room);
+        return status == SONDE_OK ? SONDE_ENOMEM : status;
+    }
+    in.at += header.string_bytes;
     uint64_t wall_ns = header.min_mono_ns + (uint64_t)header.wall_offset_ns;
     for (uint32_t i = 0; in.good && i < header.records; i++) {
         get_metric(&in, out);
@@ -328,5 +321,6 @@ sonde_status sonde__metric_frame_read(const uint8_t *frame,
             report(user, wall_ns, &out->metric);
     }
     free(out);
+    sonde__unpacked_free(&room);
     return in.good ? SONDE_OK : SONDE_EBADDATA;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics in the journal: frames of their own type, with the values of series that changed since
-   the last ones; at the end of a run, all. docs/metrics.md specifies them. */
+   the last ones; at the end of a run, all. docs/journal-format.md specifies them. */
 #ifndef SONDE_RECORD_METRIC_FRAME_H
 #define SONDE_RECORD_METRIC_FRAME_H
 
@@ -26,7 +26,7 @@ sonde_status sonde__metric_frames_recover(sonde__journal *journal, uint64_t sess
 void sonde__metric_writer_free(sonde__metric_writer *writer);
 
 /* Reads a frame that sonde__frame_check accepted: calls report for each series in it, whose texts
-   and distribution are valid during the call. EBADDATA, ENOMEM. */
+   and distribution are valid during the call. EBADDATA, ENOMEM, EABSENT (no libzstd.so.1). */
 sonde_status sonde__metric_frame_read(const uint8_t *frame,
                                       void (*report)(void *user, uint64_t wall_ns,
                                                      const sonde_metric *metric),

@@ -10,11 +10,13 @@
 #include "record/recorder.h"
 #include "record/segment.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,7 +113,8 @@ static sonde_status map_shared(sonde__metric_view *view)
         fd = high;
     }
     struct stat info;
-    if (ftruncate(fd, (off_t)view->at.size) != 0 || fstat(fd, &info) != 0) {
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, (off_t)view->at.size) != 0 ||
+        fstat(fd, &info) != 0) {
         sonde_status status = sonde__status_of_errno(errno);
         close(fd);
         return status;
@@ -201,14 +204,16 @@ static bool fd_is_ours(void)
            info.st_ino == store.ino;
 }
 
-void sonde__metric_store_publish(uint64_t run)
+void sonde__metric_store_publish(uint64_t run, bool shared)
 {
     const sonde__metric_view *view = sonde__metric_store();
     if (!view)
         return;
     pthread_mutex_lock(&store.lock);
     atomic_store(&sonde__metric_header_of(view)->run, run);
-    if (store.shared && !fd_is_ours()) {
+    if (!shared) {
+        store.reason = SONDE_EOFF;
+    } else if (store.shared && !fd_is_ours()) {
         store.reason = SONDE_EGONE;
     } else if (store.shared) {
         char from[32];
@@ -257,4 +262,34 @@ void sonde__metric_store_remove(uint64_t run)
     char path[SONDE__METRIC_PATH_BYTES];
     sonde__metric_store_path(run, path);
     unlink(path);
+}
+
+/* The store of this name, when its process is dead and left nothing else. */
+static void sweep_one(const char *name, const char *run)
+{
+    char segment[PATH_MAX];
+    char path[PATH_MAX];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", sonde__segment_dir(), name);
+    snprintf(segment, sizeof segment, "%s/sonde.%u.%s", sonde__segment_dir(), (unsigned)geteuid(),
+             run);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0 && access(segment, F_OK) != 0)
+        unlink(path);
+    close(fd);
+}
+
+void sonde__metric_store_sweep(void)
+{
+    char prefix[48];
+    int len = snprintf(prefix, sizeof prefix, "sonde-metrics.%u.", (unsigned)geteuid());
+    DIR *dir = opendir(sonde__segment_dir());
+    for (const struct dirent *entry; dir && (entry = readdir(dir)) != NULL;)
+        if (strncmp(entry->d_name, prefix, (size_t)len) == 0)
+            sweep_one(entry->d_name, entry->d_name + len);
+    if (dir)
+        closedir(dir);
 }

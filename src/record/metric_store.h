@@ -4,7 +4,7 @@
    never moved or unmapped, so that the inline hot path needs no protection against a session that
    closes. It lies in a nameless file of /dev/shm that has a name, sonde-metrics.UID.RUN, while a
    session is open; in private memory where that cannot be. A forked child has a new one.
-   docs/metrics.md specifies the file; a change of these structs is a new layout number. */
+   docs/journal-format.md specifies the file; a change of these structs is a new layout number. */
 #ifndef SONDE_RECORD_METRIC_STORE_H
 #define SONDE_RECORD_METRIC_STORE_H
 
@@ -126,8 +126,9 @@ bool sonde__metric_store_back(uint64_t offset, uint64_t bytes);
 /* An octave block, zeroed; 0: none left. Lane 0 may use the pool's reserve. Any thread, no lock. */
 uint16_t sonde__metric_store_block(bool reserve);
 
-/* Gives the store a name for the given run, and takes it away. */
-void sonde__metric_store_publish(uint64_t run);
+/* Gives the store a name for the given run (shared false: it stays without one), and takes it
+   away. */
+void sonde__metric_store_publish(uint64_t run, bool shared);
 void sonde__metric_store_withdraw(void);
 
 /* Why other processes cannot read the store; OK when they can, once a session is open. */
@@ -138,6 +139,10 @@ void sonde__metric_store_after_fork(void);
 
 /* Removes what a dead process left. */
 void sonde__metric_store_remove(uint64_t run);
+
+/* The same for all of this user's processes that left no segment, which recovery would find. A
+   store is locked as long as its process has it mapped. */
+void sonde__metric_store_sweep(void);
 
 /* Where the file of a run is. */
 enum { SONDE__METRIC_PATH_BYTES = 80 };

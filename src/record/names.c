@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interning. The table is private memory that a forked child inherits; the segment has a copy, so
-   that readers of a dead process find the texts. Entries are never removed. */
+   that readers of a dead process find the texts. Entries are never removed. Their memory is mapped,
+   not from malloc, which a signal handler may have interrupted. */
 #include "record/names.h"
 
 #include "record/recorder.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { BUCKETS = 2 * SONDE__NAMES_MAX, OVERFLOW_ID = 1 };
+enum {
+    BUCKETS = 2 * SONDE__NAMES_MAX,
+    OVERFLOW_ID = 1,
+    /* all names and their texts, each padded to 8; only what is used is touched */
+    ARENA_BYTES = SONDE__NAMES_MAX * 64 + SONDE__NAMES_BYTES,
+};
 
 typedef struct entry {
     struct entry *next;
@@ -24,9 +30,29 @@ static struct {
     entry *by_id[SONDE__NAMES_MAX + 1]; /* from 1 */
     uint32_t count;
     uint32_t text_bytes; /* in the segment's form */
-    uint64_t over;
+    _Atomic uint64_t over;
     sonde__segment *segment;
+    uint8_t *arena;
+    size_t arena_used;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* False: this is a signal handler that interrupted its own thread in here. */
+static bool lock_table(void)
+{
+    if (sonde__holds & SONDE__HOLDS_NAMES)
+        return false;
+    sonde__holds |= SONDE__HOLDS_NAMES;
+    atomic_signal_fence(memory_order_seq_cst);
+    pthread_mutex_lock(&table.lock);
+    return true;
+}
+
+static void unlock_table(void)
+{
+    pthread_mutex_unlock(&table.lock);
+    atomic_signal_fence(memory_order_seq_cst);
+    sonde__holds &= ~(unsigned)SONDE__HOLDS_NAMES;
+}
 
 static uint32_t hash_of(const char *text, size_t len)
 {
@@ -55,12 +81,29 @@ static void mirror(uint32_t id, uint32_t offset)
     atomic_store_explicit(&header->names_count, id, memory_order_release);
 }
 
+static entry *new_entry(uint32_t len)
+{
+    size_t bytes = (sizeof(entry) + len + 1 + 7) & ~(size_t)7;
+    if (!table.arena) {
+        void *memory = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            return NULL;
+        table.arena = memory;
+    }
+    if (ARENA_BYTES - table.arena_used < bytes)
+        return NULL;
+    entry *e = (entry *)(void *)(table.arena + table.arena_used);
+    table.arena_used += bytes;
+    return e;
+}
+
 static entry *add(const char *text, uint32_t len, uint32_t bucket)
 {
     if (table.count >= SONDE__NAMES_MAX ||
         table.text_bytes + stored_bytes(len) > SONDE__NAMES_BYTES)
         return NULL;
-    entry *e = malloc(sizeof *e + len + 1);
+    entry *e = new_entry(len);
     if (!e)
         return NULL;
     memcpy(e->text, text, len);
@@ -104,10 +147,13 @@ static entry *lookup(const char *text)
 uint32_t sonde__name_resolve(sonde_name *name)
 {
     sonde__recorder_check_fork(); /* in a child the segment is not there any more */
-    pthread_mutex_lock(&table.lock);
+    if (!lock_table()) {
+        atomic_fetch_add(&table.over, 1);
+        return OVERFLOW_ID; /* this time */
+    }
     const entry *e = lookup(name->text);
     uint32_t id = e ? e->name.id : OVERFLOW_ID;
-    pthread_mutex_unlock(&table.lock);
+    unlock_table();
     __atomic_store_n(&name->id, id, __ATOMIC_RELAXED);
     return id;
 }
@@ -116,30 +162,29 @@ sonde_name *sonde_name_get(const char *text)
 {
     static sonde_name none = {"(too many names)", OVERFLOW_ID, 0};
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&table.lock);
+    if (!lock_table())
+        return &none;
     entry *e = lookup(text);
-    pthread_mutex_unlock(&table.lock);
+    unlock_table();
     return e ? &e->name : &none;
 }
 
 void sonde__names_attach(sonde__segment *segment)
 {
-    pthread_mutex_lock(&table.lock);
+    if (!lock_table())
+        return;
     table.segment = segment;
     uint32_t offset = 0;
     for (uint32_t id = 1; segment && id <= table.count; id++) {
         mirror(id, offset);
         offset += stored_bytes(table.by_id[id]->len);
     }
-    pthread_mutex_unlock(&table.lock);
+    unlock_table();
 }
 
 uint64_t sonde__names_over(void)
 {
-    pthread_mutex_lock(&table.lock);
-    uint64_t over = table.over;
-    pthread_mutex_unlock(&table.lock);
-    return over;
+    return atomic_load(&table.over);
 }
 
 void sonde__names_after_fork(void)

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/errno_status.h"
+#include "record/metric_store.h"
 #include "record/reader_impl.h"
 #include "record/recover.h"
 #include "record/segment_image.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 #define SUFFIX ".sonde"
-enum { FOLLOW_POLL_NS = 20000000, LIVE_FRAMES_MAX = 1 << 30 };
+enum { FOLLOW_POLL_NS = 20000000, LIVE_FRAMES_MAX = 1 << 30, LIST_TRIES = 8 };
 
 static sonde_status complain(sonde_reader *reader, sonde_status status, const char *path,
                              const char *text)
@@ -67,7 +68,7 @@ static void visit_segment(void *user, const char *path)
         !is_ours(reader, &header))
         return;
     sonde_recovery what;
-    if (reader->options.recover && sonde__recover_segment(path, &what) == SONDE_OK)
+    if (reader->options.recover && sonde__recover_segment(path, false, &what) == SONDE_OK)
         return;
     /* not ours to finish, or not possible: whoever gets the lock knows that the process is dead */
     sonde_status status =
@@ -85,16 +86,12 @@ static void visit_segment(void *user, const char *path)
 
 /* --- files of the session --- */
 
-/* X.anything.sonde beside X.sonde. */
-static sonde_status add_members(sonde_reader *reader)
+/* X.anything.sonde beside X.sonde, in dir_path. False: one of them has gone while we looked. */
+static bool add_members_once(sonde_reader *reader, const char *dir_path, const char *name)
 {
-    char *dir_path = strdup(reader->stem);
-    if (!dir_path)
-        return SONDE_ENOMEM;
-    char *slash = strrchr(dir_path, '/');
-    const char *name = slash + 1;
-    DIR *dir = opendir(slash == dir_path ? "/" : (*slash = '\0', dir_path));
+    DIR *dir = opendir(dir_path);
     size_t name_len = strlen(name);
+    bool settled = true;
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
         size_t len = strlen(entry->d_name);
         char path[2 * PATH_MAX];
@@ -103,12 +100,35 @@ static sonde_status add_members(sonde_reader *reader)
             strcmp(entry->d_name + len - (sizeof SUFFIX - 1), SUFFIX) != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", dir_path, entry->d_name);
-        if (!sonde__reader_has_file(reader, path) &&
-            sonde__reader_add_file(reader, path) == SONDE_EDENIED)
+        if (sonde__reader_has_file(reader, path))
+            continue;
+        sonde_status status = sonde__reader_add_file(reader, path);
+        if (status == SONDE_EDENIED)
             reader->stats.refused++;
+        settled = settled && status != SONDE_EABSENT;
     }
     if (dir)
         closedir(dir);
+    return settled;
+}
+
+/* All other files of the session, complete as of a moment within the call: a part that went was
+   replaced by a later one, which tells what was in it; one that was there is read to its end after
+   its successor was found. */
+static sonde_status add_members(sonde_reader *reader)
+{
+    char *dir_path = strdup(reader->stem);
+    if (!dir_path)
+        return SONDE_ENOMEM;
+    char *slash = strrchr(dir_path, '/');
+    char *name = slash + 1;
+    *slash = '\0';
+    size_t before = reader->source_count;
+    for (int i = 0; i < LIST_TRIES; i++)
+        if (add_members_once(reader, slash == dir_path ? "/" : dir_path, name))
+            break;
+    if (reader->source_count != before)
+        sonde__reader_rescan(reader);
     free(dir_path);
     return reader->failed_memory ? SONDE_ENOMEM : SONDE_OK;
 }
@@ -175,6 +195,8 @@ static sonde_status open_all(sonde_reader *reader)
         uint32_t owner = stat(reader->path, &st) == 0 ? (uint32_t)st.st_uid : (uint32_t)geteuid();
         if (reader->options.recover || reader->options.live)
             sonde__segment_list(owner, visit_segment, reader);
+        if (reader->options.recover)
+            sonde__metric_store_sweep();
         sonde__reader_rescan(reader); /* what recovery, or the process itself, has added */
         if (reader->session_known)
             status = add_members(reader);

@@ -55,6 +55,8 @@ typedef struct sonde__stream {
     size_t cap;
     size_t next;       /* frame to load */
     uint64_t expected; /* number of the next record */
+    uint64_t dropped;  /* numbers below this were removed with parts of the journal */
+    uint64_t gap;      /* of those, how many are to be told now */
     sonde__decoder decoder;
     uint8_t *bytes; /* the loaded frame */
     size_t bytes_cap;

@@ -2,6 +2,7 @@
 /* The index: which frames there are of which run and lane. Duplicates (an interrupted recovery, a
    live segment beside its journal) and gaps are found by the numbers when frames are loaded. */
 #include "base/errno_status.h"
+#include "base/varint.h"
 #include "record/reader_impl.h"
 
 #include <errno.h>
@@ -106,6 +107,26 @@ static void read_control(sonde_reader *reader, sonde__run_info *run, const uint8
     sonde__decoder_free(&decoder);
 }
 
+/* Lanes, and which of their numbers went with parts that are not there any more. */
+static void read_dropped(sonde_reader *reader, const sonde__frame_header *header,
+                         const uint8_t *frame)
+{
+    const uint8_t *at = frame + sizeof *header;
+    const uint8_t *end = frame + header->length;
+    sonde__run_info *run = find_run(reader, header);
+    uint64_t lane;
+    uint64_t first;
+    for (uint32_t i = 0; run && i < header->records; i++) {
+        if (!sonde__varint_get(&at, end, &lane) || !sonde__varint_get(&at, end, &first) ||
+            lane > SONDE__LANES_LIMIT)
+            return;
+        sonde__stream *stream = find_stream(reader, run, (uint16_t)lane);
+        if (stream && first > stream->dropped)
+            stream->dropped = first;
+        reader->failed_memory |= !stream;
+    }
+}
+
 static void index_frame(void *user, const sonde__frame_header *header, const uint8_t *frame,
                         uint64_t offset)
 {
@@ -119,12 +140,18 @@ static void index_frame(void *user, const sonde__frame_header *header, const uin
         return;
     if (header->type == SONDE__FRAME_METRICS)
         return; /* not records */
+    if (header->version == SONDE__FRAME_VERSION && header->type == SONDE__FRAME_DROPPED) {
+        read_dropped(reader, header, frame);
+        return;
+    }
     bool machine = header->type == SONDE__FRAME_MACHINE;
     if (header->version != SONDE__FRAME_VERSION ||
         (header->type != SONDE__FRAME_RECORDS && !machine)) {
         reader->stats.refused++;
         return;
     }
+    if (header->plain_bytes > 0 && !sonde__zstd_here())
+        reader->stats.compressed++;
     bool control = header->count == 0;
     sonde__run_info *run = find_run(reader, header);
     if (run && machine) {
@@ -253,13 +280,34 @@ sonde_status sonde__reader_add_memory(sonde_reader *reader, sonde__buf *memory)
     return add_source(reader, source);
 }
 
+/* A part that was removed while it was read, and of which nothing is left to show, is closed: who
+   follows a session for long must not collect them. */
+static void close_removed(const sonde_reader *reader, uint32_t index)
+{
+    sonde__source *source = reader->sources[index];
+    struct stat st;
+    if (fstat(source->scan.fd, &st) != 0 || st.st_nlink > 0)
+        return;
+    for (size_t i = 0; i < reader->stream_count; i++) {
+        const sonde__stream *stream = reader->streams[i];
+        for (size_t n = stream->next; n < stream->count; n++)
+            if (stream->frames[n].source == index)
+                return;
+    }
+    close(source->scan.fd);
+    source->scan.fd = -1;
+    source->scan.size = 0; /* without a file it is scanned as memory, of which there is none */
+}
+
 bool sonde__reader_rescan(sonde_reader *reader)
 {
     uint64_t before = reader->stats.frames;
     for (uint32_t i = 0; i < reader->source_count; i++) {
         visit v = {reader, i};
-        if (reader->sources[i]->scan.fd >= 0 && sonde__source_keep_open(reader->sources[i]))
-            sonde__frame_scan(&reader->sources[i]->scan, index_frame, &v);
+        if (reader->sources[i]->scan.fd < 0 || !sonde__source_keep_open(reader->sources[i]))
+            continue;
+        sonde__frame_scan(&reader->sources[i]->scan, index_frame, &v);
+        close_removed(reader, i);
     }
     return reader->stats.frames != before;
 }
@@ -296,6 +344,15 @@ static bool load_bytes(sonde_reader *reader, sonde__stream *stream, const sonde_
            sonde__decoder_start(&stream->decoder, stream->bytes) == SONDE_OK;
 }
 
+/* Numbers from the expected one up to first are not there: removed, and told as such, or missing.
+ */
+static void note_gap(sonde_reader *reader, sonde__stream *stream, uint64_t first)
+{
+    uint64_t removed = stream->dropped < first ? stream->dropped : first;
+    stream->gap = removed > stream->expected ? removed - stream->expected : 0;
+    reader->stats.missing += first - stream->expected - stream->gap;
+}
+
 /* Loads the next frame that holds anything new; counts what is missing or there twice. */
 static bool load_frame(sonde_reader *reader, sonde__stream *stream)
 {
@@ -319,7 +376,7 @@ static bool load_frame(sonde_reader *reader, sonde__stream *stream)
             continue;
         }
         if (!stream->control && ref->first_seq > stream->expected)
-            reader->stats.missing += ref->first_seq - stream->expected;
+            note_gap(reader, stream, ref->first_seq);
         if (!stream->control && ref->first_seq < stream->expected)
             reader->stats.duplicates += stream->expected - ref->first_seq;
         stream->key = stream->control ? ref->key : stream->key;
@@ -328,14 +385,37 @@ static bool load_frame(sonde_reader *reader, sonde__stream *stream)
     return false;
 }
 
+/* What was removed with parts of the journal, as the LOSS record that stands for it. */
+static void load_gap(sonde__stream *stream)
+{
+    stream->entry = (sonde__entry){
+        .kind = SONDE__KIND_LOSS,
+        .seq = stream->expected,
+        .count = stream->gap,
+        .parent = SONDE_LOSS_LIMIT,
+    };
+    stream->expected += stream->gap;
+    stream->gap = 0;
+    if (stream->key < stream->run->run.started_wall_ns)
+        stream->key = stream->run->run.started_wall_ns;
+    stream->loaded = true;
+}
+
 bool sonde__stream_advance(sonde_reader *reader, sonde__stream *stream)
 {
     stream->loaded = false;
     for (;;) {
         sonde__entry *entry = &stream->entry;
+        if (stream->gap > 0) {
+            load_gap(stream);
+            return true;
+        }
         if (!sonde__decoder_next(&stream->decoder, entry)) {
-            if (!load_frame(reader, stream))
+            if (load_frame(reader, stream))
+                continue;
+            if (stream->control || stream->dropped <= stream->expected)
                 return false;
+            note_gap(reader, stream, stream->dropped); /* nothing came after what was removed */
             continue;
         }
         if (!stream->control) {

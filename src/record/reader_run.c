@@ -116,6 +116,9 @@ static void read_uint(sonde__run_info *info, unsigned key, uint64_t value)
     case SONDE__RUN_SIGNAL_LOST:
         info->signal_lost = value;
         break;
+    case SONDE__RUN_ATTRS_LEFT_OUT:
+        run->attrs_left_out += value; /* of the start, of the end */
+        break;
     default:
         break;
     }

@@ -36,6 +36,57 @@ _Atomic uint64_t sonde__run;
 static pthread_key_t lane_key;
 static uint64_t fork_parent; /* set by the fork handler in the parent, read in the child */
 
+__thread unsigned sonde__holds __attribute__((tls_model("initial-exec")));
+
+/* The mark is set before the lock is taken and cleared after it is given back. */
+static void mark(unsigned what)
+{
+    sonde__holds |= what;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void unmark(unsigned what)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    sonde__holds &= ~what;
+}
+
+void sonde__recorder_lock(void)
+{
+    mark(SONDE__HOLDS_RECORDER);
+    pthread_mutex_lock(&sonde__the_recorder.lock);
+}
+
+bool sonde__recorder_trylock(void)
+{
+    if (sonde__holds & SONDE__HOLDS_RECORDER)
+        return false;
+    mark(SONDE__HOLDS_RECORDER);
+    if (pthread_mutex_trylock(&sonde__the_recorder.lock) == 0)
+        return true;
+    unmark(SONDE__HOLDS_RECORDER);
+    return false;
+}
+
+void sonde__recorder_unlock(void)
+{
+    pthread_mutex_unlock(&sonde__the_recorder.lock);
+    unmark(SONDE__HOLDS_RECORDER);
+}
+
+/* The same for a record: whoever has it for long opens a session, or stands still because it waits
+   for something that the code under this signal handler holds (malloc's lock). */
+static bool lock_for_record(void)
+{
+    uint64_t deadline = sonde__clock_monotonic_ns() + SONDE__CLAIM_WAIT_NS;
+    while (!sonde__recorder_trylock()) {
+        if (sonde__clock_monotonic_ns() >= deadline)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
 /* The stack of a thread that has no lane of its own, valid for one run. */
 static __thread struct {
     uint64_t run;
@@ -104,14 +155,14 @@ static void thread_exits(void *value)
     sonde__region *region = region_now();
     if (!in_region(region, lane) || atomic_load(&region->alive) != 1)
         return;
-    pthread_mutex_lock(&recorder->lock);
+    sonde__recorder_lock();
     if (lane->bound) {
         detach_stack(lane);
         atomic_store_explicit(&lane->header->thread, 0, memory_order_relaxed);
     }
     lane->owned = false;
     __atomic_store_n(&recorder->lanes_exhausted, false, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&recorder->lock);
+    sonde__recorder_unlock();
 }
 
 static void before_fork(void)
@@ -201,17 +252,34 @@ static sonde__lane_local *claim(sonde__region *region)
     return lane;
 }
 
-static sonde__lane_local *lock_shared(bool try_only)
+/* A record that a handler could not place. The segment stays mapped while this counts. */
+static void count_signal_loss(sonde__region *region)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
+    atomic_fetch_add(&region->counting, 1);
+    uint32_t state = __atomic_load_n(&region->lanes[0].state, __ATOMIC_SEQ_CST);
+    if (state == SONDE_LANE_ON || state == SONDE_LANE_PAUSED)
+        atomic_fetch_add_explicit(&sonde__segment_header_of(&recorder->segment)->signal_lost, 1,
+                                  memory_order_relaxed);
+    atomic_fetch_sub(&region->counting, 1);
+}
+
+/* try_only: from a handler, which waits for another thread a little, and not at all for what it has
+   interrupted. */
+static sonde__lane_local *lock_shared(bool try_only)
+{
     sonde__region *region = region_now();
+    if (!region)
+        return NULL;
     sonde__lane_local *lane = &region->lanes[0];
-    while (__atomic_exchange_n(&lane->busy, 1, __ATOMIC_ACQUIRE) != 0) {
-        if (try_only) {
-            if (recorder->segment.base)
-                atomic_fetch_add_explicit(
-                    &sonde__segment_header_of(&recorder->segment)->signal_lost, 1,
-                    memory_order_relaxed);
+    bool mine = sonde__holds & SONDE__HOLDS_SHARED;
+    if (!mine)
+        mark(SONDE__HOLDS_SHARED);
+    for (int i = 0; mine || __atomic_exchange_n(&lane->busy, 1, __ATOMIC_ACQUIRE) != 0; i++) {
+        if (mine || (try_only && i >= SONDE__SHARED_TRIES)) {
+            if (!mine)
+                unmark(SONDE__HOLDS_SHARED);
+            count_signal_loss(region);
             return NULL;
         }
         sched_yield();
@@ -219,13 +287,14 @@ static sonde__lane_local *lock_shared(bool try_only)
     uint32_t state = __atomic_load_n(&lane->state, __ATOMIC_ACQUIRE);
     if (state == SONDE_LANE_ON || state == SONDE_LANE_PAUSED)
         return lane;
-    __atomic_store_n(&lane->busy, 0, __ATOMIC_RELEASE);
+    sonde__lane_leave_shared(lane);
     return NULL;
 }
 
 void sonde__lane_leave_shared(sonde__lane_local *lane)
 {
     __atomic_store_n(&lane->busy, 0, __ATOMIC_RELEASE);
+    unmark(SONDE__HOLDS_SHARED);
 }
 
 uint32_t sonde__lane_handle(const sonde__lane_local *lane)
@@ -252,7 +321,7 @@ sonde__lane_local *sonde__lane_claim_handle(void)
     sonde__lane_local *lane = sonde__lane_mine();
     if (in_region(region, lane))
         return lane;
-    if (!region || pthread_mutex_trylock(&recorder->lock) != 0)
+    if (!region || !sonde__recorder_trylock())
         return NULL;
     sonde__recorder_prepare();
     if (recorder->handles_used == 0)
@@ -263,7 +332,7 @@ sonde__lane_local *sonde__lane_claim_handle(void)
     if (lane && !lane->bound)
         __atomic_store_n(&lane->state, __atomic_load_n(&null_lane.state, __ATOMIC_RELAXED),
                          __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&recorder->lock);
+    sonde__recorder_unlock();
     return lane;
 }
 
@@ -305,12 +374,15 @@ sonde__lane_local *sonde__lane_enter_slow(bool ending)
         return NULL;
     if (state != SONDE_LANE_ASK && __atomic_load_n(&lane->busy, __ATOMIC_RELAXED))
         return lock_shared(true); /* a signal handler inside a call of its own thread */
+    if (sonde__holds & (SONDE__HOLDS_RECORDER | SONDE__HOLDS_SHARED))
+        return lock_shared(true); /* the same, and the thread has no lane of its own (yet) */
     if (state == SONDE_LANE_PAUSED)
         return enter_paused(lane);
     sonde__recorder_check_fork();
     if (__atomic_load_n(&recorder->lanes_exhausted, __ATOMIC_RELAXED))
         return lock_shared(false);
-    pthread_mutex_lock(&recorder->lock);
+    if (!lock_for_record())
+        return lock_shared(true);
     sonde__lane_local *claimed = NULL;
     bool recording = recorder->session.open ? !recorder->session.disabled : sonde__session_auto();
     if (recording) {
@@ -320,7 +392,7 @@ sonde__lane_local *sonde__lane_enter_slow(bool ending)
     } else if (!recorder->session.open) {
         __atomic_store_n(&null_lane.state, SONDE_LANE_OFF, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&recorder->lock);
+    sonde__recorder_unlock();
     if (!recording)
         return NULL;
     if (!claimed)
@@ -380,13 +452,13 @@ sonde_status sonde__recorder_start(const sonde_session *session)
     atomic_store_explicit(&sonde__segment_header_of(&recorder->segment)->ready, 1,
                           memory_order_release);
     sonde_status status =
-        sonde__drain_start(&recorder->drain, &recorder->segment, session->options.durable != 0);
+        sonde__drain_start(&recorder->drain, &recorder->segment, &session->options);
     if (status != SONDE_OK) {
         sonde__names_attach(NULL);
         region->lanes[0].bound = false;
         return status;
     }
-    sonde__metric_store_publish(session->run);
+    sonde__metric_store_publish(session->run, session->options.safety != SONDE_SAFETY_MEMORY);
     sonde__reading_start(&session->options);
     set_states(SONDE_LANE_ON, SONDE_LANE_ASK);
     return SONDE_OK;
@@ -404,6 +476,9 @@ static bool lanes_quiet(sonde__region *region)
                 return false;
             sched_yield();
         }
+    while (atomic_load(&region->counting) > 0)
+        if (sonde__clock_monotonic_ns() > deadline)
+            return false;
     return true;
 }
 
@@ -438,11 +513,11 @@ void sonde_set_enabled(int enabled)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__recorder_check_fork();
-    pthread_mutex_lock(&recorder->lock);
+    sonde__recorder_lock();
     if (recorder->session.open && !recorder->session.disabled)
         set_states(enabled ? SONDE_LANE_ON : SONDE_LANE_PAUSED,
                    enabled ? SONDE_LANE_ASK : SONDE_LANE_OFF);
-    pthread_mutex_unlock(&recorder->lock);
+    sonde__recorder_unlock();
 }
 
 /* --- fork --- */
@@ -459,12 +534,13 @@ static void start_anew(sonde__region *old)
     sonde__reading_after_fork();
     pthread_mutex_init(&recorder->control, NULL);
     pthread_mutex_init(&recorder->lock, NULL);
+    recorder->drain.journal.packer = (sonde__packer){0}; /* free() may not be safe here */
     sonde__journal_close(&recorder->drain.journal);
     if (sonde__library_rested())
         sonde__follower_abandon(&recorder->drain.follower);
     sonde__frame_writer buffers = recorder->drain.pump.frame;
     memset(&recorder->drain, 0, sizeof recorder->drain);
-    recorder->drain.pump.frame = buffers; /* used again: free() may not be safe here */
+    recorder->drain.pump.frame = buffers; /* used again */
     recorder->segment = (sonde__segment){0};
     recorder->lanes_used = 0;
     recorder->handles_used = 0;

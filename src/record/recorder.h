@@ -15,7 +15,8 @@
 
 /* Private memory that a forked child finds wiped. */
 typedef struct sonde__region {
-    _Atomic uint32_t alive; /* 1; 0 in a child, 2 while the child starts anew */
+    _Atomic uint32_t alive;    /* 1; 0 in a child, 2 while the child starts anew */
+    _Atomic uint32_t counting; /* handlers that count a loss in the segment's header now */
     sonde__lane_local lanes[SONDE__LANES_LIMIT + 1];
 } sonde__region;
 
@@ -48,8 +49,9 @@ typedef struct sonde__recorder {
     sonde__drain drain;
     sonde_session session;
     uint64_t full_wait_ns;
-    uint32_t lanes_used;                                           /* in the segment */
-    uint32_t handles_used;                                         /* of the region, ever */
+    sonde_status compression; /* OK, or why frames are not compressed although they should */
+    uint32_t lanes_used;      /* in the segment */
+    uint32_t handles_used;    /* of the region, ever */
     _Atomic(sonde__lane_local *) by_index[SONDE__LANES_LIMIT + 1]; /* who has which lane */
     bool asked_environment;                                        /* SONDE_SESSION was looked at */
     bool fork_pending;    /* a child whose parent had a session; it joins at its first record */
@@ -58,6 +60,15 @@ typedef struct sonde__recorder {
 } sonde__recorder;
 
 extern sonde__recorder sonde__the_recorder;
+
+/* What the calling thread holds: a signal handler that interrupts it must not wait for that. */
+enum { SONDE__HOLDS_RECORDER = 1, SONDE__HOLDS_NAMES = 2, SONDE__HOLDS_SHARED = 4 };
+extern __thread unsigned sonde__holds;
+
+/* The recorder's lock. try: false when somebody has it. */
+void sonde__recorder_lock(void);
+bool sonde__recorder_trylock(void);
+void sonde__recorder_unlock(void);
 
 /* The run of the open session; 0 when there is none. */
 extern _Atomic uint64_t sonde__run;

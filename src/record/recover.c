@@ -13,7 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { DISCARDED_MAX = 1 << 30 }; /* bytes of frames that are made only to be counted */
 
 /* What the journal has of a run behind the point that the segment accounts for. */
 typedef struct seen {
@@ -36,7 +39,8 @@ static void note_frame(void *user, const sonde__frame_header *header, const uint
         return;
     }
     const uint8_t *record = frame + sizeof *header + header->string_bytes;
-    if (header->records == 1 && header->length > sizeof *header + header->string_bytes &&
+    if (header->records == 1 && header->plain_bytes == 0 &&
+        header->length > sizeof *header + header->string_bytes &&
         (record[0] & 15) == SONDE__KIND_RUN_END)
         s->ended = true;
 }
@@ -72,7 +76,7 @@ static sonde_status pump_out(const sonde__segment_image *image, sonde__journal *
     status = sonde__pump_pass(pump, &moved);
     sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_RECOVERED, NULL, NULL, 0};
     if (status == SONDE_OK && !s->ended)
-        status = sonde__pump_finish(pump, image->base, &end);
+        status = sonde__pump_finish(pump, &end);
     out->records = pump->records;
     out->open = pump->open;
     out->lost = pump->lost;
@@ -81,8 +85,40 @@ static sonde_status pump_out(const sonde__segment_image *image, sonde__journal *
     return status;
 }
 
+/* The journal is gone, and with it the place for what the segment holds: that is counted, and the
+   segment removed. */
+static sonde_status discard(const sonde__segment_image *image, const char *path,
+                            sonde_recovery *out)
+{
+    sonde__buf memory;
+    sonde__journal journal;
+    seen s = {.run = sonde__image_header(image)->run};
+    sonde__buf_init(&memory, DISCARDED_MAX);
+    sonde__journal_in_memory(&journal, &memory);
+    sonde_status status = pump_out(image, &journal, &s, out);
+    sonde__buf_free(&memory);
+    if (status != SONDE_OK)
+        return status;
+    out->lost += out->records;
+    out->records = 0;
+    snprintf(out->reason, sizeof out->reason, "its journal was removed; what was left is, too");
+    sonde__metric_store_remove(sonde__image_header(image)->run);
+    unlink(path);
+    return SONDE_OK;
+}
+
+/* True when the journal was removed and its folder was not: a folder may come back. */
+static bool was_removed(const char *journal)
+{
+    char folder[SONDE__JOURNAL_PATH_MAX];
+    struct stat st;
+    snprintf(folder, sizeof folder, "%s", journal);
+    *strrchr(folder, '/') = '\0'; /* the header's check has seen that it begins with one */
+    return stat(folder[0] ? folder : "/", &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static sonde_status recover_into_journal(const sonde__segment_image *image, const char *path,
-                                         sonde_recovery *out)
+                                         bool gone_too, sonde_recovery *out)
 {
     const sonde__segment_header *header = sonde__image_header(image);
     sonde__journal journal;
@@ -92,6 +128,13 @@ static sonde_status recover_into_journal(const sonde__segment_image *image, cons
     if (!sonde__journal_part_path(header->journal_path, part, journal_path))
         return SONDE_EBADDATA;
     sonde_status status = sonde__journal_open(&journal, journal_path);
+    if (status == SONDE_EABSENT && (gone_too || was_removed(journal_path)))
+        return discard(image, path, out);
+    if (status == SONDE_EABSENT) {
+        snprintf(out->reason, sizeof out->reason,
+                 "the folder of its journal is not there; --discard removes what is left");
+        return status;
+    }
     if (status != SONDE_OK) {
         snprintf(out->reason, sizeof out->reason, "its journal cannot be written: %s",
                  sonde_status_text(status));
@@ -114,7 +157,7 @@ static sonde_status recover_into_journal(const sonde__segment_image *image, cons
     return status;
 }
 
-sonde_status sonde__recover_segment(const char *path, sonde_recovery *out)
+sonde_status sonde__recover_segment(const char *path, bool gone_too, sonde_recovery *out)
 {
     *out = (sonde_recovery){0};
     snprintf(out->segment, sizeof out->segment, "%s", path);
@@ -131,7 +174,7 @@ sonde_status sonde__recover_segment(const char *path, sonde_recovery *out)
     memcpy(out->journal, header->journal_path, sizeof header->journal_path);
     out->run = header->run;
     out->pid = header->pid;
-    out->status = recover_into_journal(&image, path, out);
+    out->status = recover_into_journal(&image, path, gone_too, out);
     sonde__segment_image_close(&image);
     return out->status;
 }
@@ -149,8 +192,9 @@ sonde_status sonde__segment_frames(const sonde__segment_image *image, bool dead,
         sonde__run_end end = {SONDE_UNKNOWN, SONDE_RUN_DIED, NULL, NULL, 0};
         status = sonde__pump_pass(pump, &moved);
         if (status == SONDE_OK)
-            status = dead ? sonde__pump_finish(pump, image->base, &end)
-                          : sonde__pump_open_tasks(pump, image->base);
+            status = dead ? sonde__pump_finish(pump, &end) : sonde__pump_tell_dropped(pump);
+        if (status == SONDE_OK && !dead)
+            status = sonde__pump_open_tasks(pump);
         sonde__pump_free(pump);
     }
     free(pump);
@@ -162,6 +206,7 @@ typedef struct search {
     void (*report)(void *user, const sonde_recovery *what);
     void *user;
     sonde_status worst;
+    bool gone_too;
 } search;
 
 /* True when the segment writes into the directory that is asked for. */
@@ -183,17 +228,18 @@ static void recover_one(void *user, const char *path)
     if (!wanted(s, path))
         return;
     sonde_recovery what;
-    sonde_status status = sonde__recover_segment(path, &what);
+    sonde_status status = sonde__recover_segment(path, s->gone_too, &what);
     if (status == SONDE_EIO || status == SONDE_ELIMIT)
         s->worst = SONDE_EIO;
     if (s->report)
         s->report(s->user, &what);
 }
 
-sonde_status sonde_recover(const char *dir, void (*report)(void *user, const sonde_recovery *what),
-                           void *user)
+static sonde_status recover_all(const char *dir,
+                                void (*report)(void *user, const sonde_recovery *what), void *user,
+                                bool gone_too)
 {
-    search s = {.report = report, .user = user, .worst = SONDE_OK};
+    search s = {.report = report, .user = user, .worst = SONDE_OK, .gone_too = gone_too};
     if (dir) {
         char *absolute = realpath(dir, NULL);
         if (!absolute)
@@ -202,5 +248,19 @@ sonde_status sonde_recover(const char *dir, void (*report)(void *user, const son
         free(absolute);
     }
     sonde__segment_list((uint32_t)geteuid(), recover_one, &s);
+    sonde__metric_store_sweep();
     return s.worst;
+}
+
+sonde_status sonde_recover(const char *dir, void (*report)(void *user, const sonde_recovery *what),
+                           void *user)
+{
+    return recover_all(dir, report, user, false);
+}
+
+sonde_status sonde_recover_discard(const char *dir,
+                                   void (*report)(void *user, const sonde_recovery *what),
+                                   void *user)
+{
+    return recover_all(dir, report, user, true);
 }

@@ -89,14 +89,14 @@ static uint64_t choose_size(int fd, uint64_t bytes_max)
     return size & ~(uint64_t)(PAGE - 1);
 }
 
-/* The lock, the size, and memory behind the parts that are used at once. */
+/* The lock, the size, and memory behind the parts that are used at once: the first lane, too. */
 static sonde_status prepare_file(int fd, uint64_t size)
 {
     if (size < fixed_bytes() + lane_stride() || !sonde__file_size_allowed(size))
         return SONDE_ELIMIT;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, (off_t)size) != 0)
         return sonde__status_of_errno(errno);
-    int error = posix_fallocate(fd, 0, (off_t)fixed_bytes());
+    int error = posix_fallocate(fd, 0, (off_t)(fixed_bytes() + lane_stride()));
     return error == ENOSPC ? SONDE_ELIMIT : sonde__status_of_errno(error);
 }
 
@@ -146,12 +146,13 @@ static sonde_status map_private(sonde__segment *segment, uint64_t bytes_max)
     return SONDE_OK;
 }
 
-sonde_status sonde__segment_create(sonde__segment *segment, uint64_t run, uint64_t bytes_max)
+sonde_status sonde__segment_create(sonde__segment *segment, uint64_t run, uint64_t bytes_max,
+                                   bool shared)
 {
     *segment = (sonde__segment){0};
     if (bytes_max > SONDE__SEGMENT_BYTES_LIMIT)
         bytes_max = SONDE__SEGMENT_BYTES_LIMIT;
-    segment->reason = map_shared(segment, run, bytes_max);
+    segment->reason = shared ? map_shared(segment, run, bytes_max) : SONDE_EOFF;
     if (segment->reason != SONDE_OK && map_private(segment, bytes_max) != SONDE_OK)
         return SONDE_ENOMEM;
     sonde__segment_header *header = sonde__segment_header_of(segment);
@@ -194,10 +195,11 @@ bool sonde__segment_add_lane(sonde__segment *segment, uint32_t index)
     if (index >= header->lanes_max)
         return false;
     uint64_t offset = header->lanes_offset + (uint64_t)index * header->lane_stride;
-    if (!back_with_memory(segment, offset, header->lane_stride))
+    if (index > 0 && !back_with_memory(segment, offset, header->lane_stride))
         return false;
 #ifdef MADV_POPULATE_WRITE
-    madvise(segment->base + offset, header->lane_stride, MADV_POPULATE_WRITE);
+    if (index > 0) /* the shared lane is hardly ever used */
+        madvise(segment->base + offset, header->lane_stride, MADV_POPULATE_WRITE);
 #endif
     sonde__lane_header *lane = sonde__segment_lane(segment, index);
     lane->slots_offset = offset + page_up(SONDE__LANE_HEADER_BYTES);

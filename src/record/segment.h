@@ -158,6 +158,8 @@ typedef struct sonde__lane_header {
     /* written by the drain */
     _Alignas(64) _Atomic uint64_t tail; /* bytes ever taken out */
     _Atomic uint64_t tail_seq;          /* number of the next record to take out */
+    _Atomic uint64_t drop_first;        /* taken out and not written: the journal's limit */
+    _Atomic uint64_t drop_end;          /* the number behind the last such; 0: none */
     /* constant */
     _Alignas(64) uint64_t slots_offset; /* all offsets from the segment's start */
     uint64_t ring_offset;
@@ -201,8 +203,8 @@ typedef struct sonde__segment_header {
     uint64_t cells_offset;        /* metric families; 0: none */
     uint64_t cells_bytes;
     _Atomic uint64_t signal_lost;
-    _Atomic uint32_t journal_part; /* 0 or 1: journal_path itself, n: its .pn part */
-    uint32_t reserved;
+    _Atomic uint32_t journal_part;    /* 0 or 1: journal_path itself, n: its .pn part */
+    _Atomic uint32_t journal_stopped; /* 1: the journal's byte limit was reached */
     char journal_path[SONDE__JOURNAL_PATH_MAX];
     uint8_t start_frame[SONDE__START_FRAME_MAX];
 } sonde__segment_header;
@@ -229,9 +231,10 @@ typedef struct sonde__segment_name {
 } sonde__segment_name;
 
 /* Makes the segment of run for uid: at most bytes_max, at most half of what is free. Falls back to
-   private memory, and says why in reason; fails with ENOMEM only. The header's areas, run, pid, uid
-   and boot id are filled in; ready is 0. */
-sonde_status sonde__segment_create(sonde__segment *segment, uint64_t run, uint64_t bytes_max);
+   private memory (shared false: at once, EOFF), and says why in reason; fails with ENOMEM only. The
+   header's areas, run, pid, uid and boot id are filled in; ready is 0. */
+sonde_status sonde__segment_create(sonde__segment *segment, uint64_t run, uint64_t bytes_max,
+                                   bool shared);
 
 /* Backs lane index with memory and fills its header. False when there is no room (any more). */
 bool sonde__segment_add_lane(sonde__segment *segment, uint32_t index);

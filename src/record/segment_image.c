@@ -16,6 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* More records than a lane makes in a day. */
+#define DROPPED_MAX ((uint64_t)1 << 42)
+
 static sonde_status refuse(char *reason, sonde_status status, const char *text)
 {
     snprintf(reason, SONDE__REASON_MAX, "%s", text);
@@ -45,6 +48,10 @@ static sonde_status check_lane(const uint8_t *base, uint64_t size, const sonde__
     uint64_t tail = atomic_load_explicit(&lane->tail, memory_order_relaxed);
     if (head % 8 != 0 || tail % 8 != 0 || head - tail > ring)
         return refuse(reason, SONDE_EBADDATA, "head and tail of a ring do not fit");
+    uint64_t drop_end = atomic_load_explicit(&lane->drop_end, memory_order_relaxed);
+    uint64_t drop_first = atomic_load_explicit(&lane->drop_first, memory_order_relaxed);
+    if (drop_end > 0 && drop_end - drop_first > DROPPED_MAX)
+        return refuse(reason, SONDE_EBADDATA, "the count of dropped records of a lane is not one");
     return SONDE_OK;
 }
 
@@ -123,15 +130,17 @@ static sonde_status refresh_tails(const sonde__segment_image *image)
     for (uint32_t i = 0; i < lanes; i++) {
         uint64_t offset = header->lanes_offset + i * header->lane_stride;
         sonde__lane_header *lane = (sonde__lane_header *)(void *)(image->base + offset);
-        uint64_t pair[2];
-        if (read_all(image->fd, (uint8_t *)pair, sizeof pair,
+        uint64_t now[4]; /* tail, its number, what was dropped before it */
+        if (read_all(image->fd, (uint8_t *)now, sizeof now,
                      offset + offsetof(sonde__lane_header, tail)) != SONDE_OK)
             return SONDE_EIO;
         uint64_t head = atomic_load_explicit(&lane->head, memory_order_relaxed);
-        if ((int64_t)(pair[0] - head) > 0)
-            atomic_store_explicit(&lane->head, pair[0], memory_order_relaxed);
-        atomic_store_explicit(&lane->tail, pair[0], memory_order_relaxed);
-        atomic_store_explicit(&lane->tail_seq, pair[1], memory_order_relaxed);
+        if ((int64_t)(now[0] - head) > 0)
+            atomic_store_explicit(&lane->head, now[0], memory_order_relaxed);
+        atomic_store_explicit(&lane->tail, now[0], memory_order_relaxed);
+        atomic_store_explicit(&lane->tail_seq, now[1], memory_order_relaxed);
+        atomic_store_explicit(&lane->drop_first, now[2], memory_order_relaxed);
+        atomic_store_explicit(&lane->drop_end, now[3], memory_order_relaxed);
     }
     return SONDE_OK;
 }

@@ -7,7 +7,7 @@
 #include "base/ids.h"
 #include "record/recorder.h"
 #include "record/session_name.h"
-#include "sonde/settings.h"
+#include "record/session_settings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -53,31 +53,6 @@ static sonde_options complete(const sonde_options *options)
         memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
     all.size = sizeof all;
     return all;
-}
-
-static bool env_is_on(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] != '\0' && strcmp(value, "0") != 0;
-}
-
-/* Switched off from outside: by $SONDE_DISABLED, or by instrumentation.enabled in the settings. A
-   settings file that cannot be read switches nothing off; `sonde check` says what is wrong. Else
-   notes what the journal is to say about the machine. */
-static bool is_disabled(void)
-{
-    if (env_is_on("SONDE_DISABLED"))
-        return true;
-    sonde_settings *settings = NULL;
-    int enabled = 1;
-    if (sonde_settings_load(NULL, &settings, NULL) != SONDE_OK)
-        settings = NULL;
-    if (settings && sonde_settings_bool(settings, "instrumentation.enabled", &enabled) != SONDE_OK)
-        enabled = 1;
-    if (enabled)
-        sonde__machine_note_take(&sonde__the_recorder.drain.machine, settings);
-    sonde_settings_free(settings);
-    return enabled == 0;
 }
 
 /* A file of our own for a session that somebody else opened. */
@@ -137,17 +112,21 @@ static sonde_status begin_recording(sonde_session *session, const sonde_attr *at
     sonde__recorder *recorder = &sonde__the_recorder;
     session->run = sonde__id_random();
     session->disabled = false;
+    recorder->compression = SONDE_OK;
     sonde__recorder_prepare();
     sonde__journal *journal = &recorder->drain.journal;
     bool alone =
-        session->joined || session->options.journal_only || env_is_on("SONDE_JOURNAL_ONLY");
+        session->joined || session->options.journal_only || sonde__env_is_on("SONDE_JOURNAL_ONLY");
     recorder->drain.follower.observer = alone ? NULL : &sonde__session_observer;
     sonde_status status =
         session->joined ? create_member(session, journal) : create_first(session, journal);
     if (status != SONDE_OK)
         return status;
+    if (session->options.zstd_level > 0)
+        recorder->compression = sonde__packer_init(&journal->packer, session->options.zstd_level);
     status =
-        sonde__segment_create(&recorder->segment, session->run, session->options.segment_bytes_max);
+        sonde__segment_create(&recorder->segment, session->run, session->options.segment_bytes_max,
+                              session->options.safety != SONDE_SAFETY_MEMORY);
     if (status == SONDE_OK)
         status = sonde__start_frame(&recorder->segment, session, attrs, count);
     if (status == SONDE_OK)
@@ -239,13 +218,16 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
     session->by_default = false;
     sonde__the_recorder.fork_pending = false;
     copy_texts(session, &session->options);
-    if (is_disabled()) {
+    bool disabled = false;
+    sonde_status status = sonde__session_settings(session, &disabled);
+    if (status != SONDE_OK)
+        return status;
+    if (disabled) {
         session->open = session->disabled = true;
         snprintf(session->name, sizeof session->name, "%s", name ? name : "disabled");
         session->path[0] = session->dir[0] = '\0';
         return SONDE_OK;
     }
-    sonde_status status;
     if (session->options.join && read_invitation(session))
         status = begin_recording(session, session->options.attrs, session->options.attr_count);
     else
@@ -259,12 +241,12 @@ static sonde_status open_locked(const char *name, const sonde_options *options)
 static void lock_all(void)
 {
     pthread_mutex_lock(&sonde__the_recorder.control);
-    pthread_mutex_lock(&sonde__the_recorder.lock);
+    sonde__recorder_lock();
 }
 
 static void unlock_all(void)
 {
-    pthread_mutex_unlock(&sonde__the_recorder.lock);
+    sonde__recorder_unlock();
     pthread_mutex_unlock(&sonde__the_recorder.control);
 }
 
@@ -317,10 +299,13 @@ bool sonde__session_auto(void)
     if (recorder->asked_environment)
         return false;
     recorder->asked_environment = true;
-    if (!getenv("SONDE_SESSION") || is_disabled())
+    if (!getenv("SONDE_SESSION"))
         return false;
     sonde_session *session = &recorder->session;
     session->options = complete(NULL);
+    bool disabled = false;
+    if (sonde__session_settings(session, &disabled) != SONDE_OK || disabled)
+        return false;
     copy_texts(session, &session->options);
     if (!read_invitation(session) || begin_recording(session, NULL, 0) != SONDE_OK)
         return false;
@@ -361,7 +346,7 @@ void sonde__session_at_exit(void)
     if (!region || atomic_load(&region->alive) != 1 ||
         pthread_mutex_trylock(&recorder->control) != 0)
         return;
-    if (pthread_mutex_trylock(&recorder->lock) != 0) {
+    if (!sonde__recorder_trylock()) {
         pthread_mutex_unlock(&recorder->control);
         return;
     }
@@ -446,7 +431,7 @@ void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *
     sonde__recorder *recorder = &sonde__the_recorder;
     *out = (sonde_session_stats){0};
     out->names_over = sonde__names_over();
-    pthread_mutex_lock(&recorder->lock);
+    sonde__recorder_lock();
     if (session->open && !session->disabled && recorder->segment.base) {
         const sonde__drain *drain = &recorder->drain;
         out->written = atomic_load(&drain->written);
@@ -454,6 +439,9 @@ void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *
         out->write_errors = atomic_load(&drain->errors);
         out->journal_bytes = atomic_load(&drain->bytes);
         out->last_error = (sonde_status)atomic_load(&drain->last_error);
+        out->part = atomic_load(&drain->part);
+        out->stopped = atomic_load(&drain->stopped_writing);
+        out->compression = recorder->compression;
         out->lanes = recorder->lanes_used;
         out->shared_memory = recorder->segment.shared;
         out->segment = recorder->segment.reason;
@@ -464,5 +452,5 @@ void sonde_session_stats_get(const sonde_session *session, sonde_session_stats *
             out->cut += atomic_load_explicit(&lane->cut, memory_order_relaxed);
         }
     }
-    pthread_mutex_unlock(&recorder->lock);
+    sonde__recorder_unlock();
 }

@@ -89,7 +89,7 @@ bool sonde__invitation_parse(const char *text, sonde_session *session)
 
 static size_t encode(sonde__frame_writer *frame, const sonde__segment *segment,
                      const sonde_session *session, const sonde_attr *attrs, size_t count,
-                     struct iovec pieces[3])
+                     struct iovec body[2])
 {
     const sonde__segment_header *header = sonde__segment_header_of(segment);
     sonde__anchor now = sonde__anchor_read(false);
@@ -117,10 +117,9 @@ static size_t encode(sonde__frame_writer *frame, const sonde__segment *segment,
     sonde__frame_run_text(frame, SONDE__RUN_VERSION, sonde_version());
     sonde__frame_run_text(frame, SONDE__RUN_SEGMENT,
                           segment->shared ? "shared" : sonde_status_name(segment->reason));
-    for (size_t i = 0; i < count; i++)
-        sonde__frame_run_attr(frame, &attrs[i]);
+    sonde__frame_run_attrs(frame, attrs, count, sizeof header->start_frame);
     sonde__frame_run_end(frame);
-    return sonde__frame_finish(frame, pieces);
+    return sonde__frame_finish(frame, body) ? sonde__frame_seal(&frame->header, body, 2) : 0;
 }
 
 sonde_status sonde__start_frame(sonde__segment *segment, const sonde_session *session,
@@ -128,13 +127,11 @@ sonde_status sonde__start_frame(sonde__segment *segment, const sonde_session *se
 {
     sonde__segment_header *header = sonde__segment_header_of(segment);
     sonde__frame_writer frame;
-    struct iovec pieces[3];
+    struct iovec pieces[3] = {{&frame.header, sizeof frame.header}};
     sonde_status status = sonde__frame_writer_init(&frame);
     if (status != SONDE_OK)
         return status;
-    size_t length = encode(&frame, segment, session, attrs, attr_count, pieces);
-    if (length > sizeof header->start_frame)
-        length = encode(&frame, segment, session, NULL, 0, pieces);
+    size_t length = encode(&frame, segment, session, attrs, attr_count, pieces + 1);
     if (length == 0 || length > sizeof header->start_frame) {
         status = SONDE_ELIMIT;
     } else {

@@ -22,7 +22,8 @@ void sonde__host_name(char *out, size_t size);
    nothing is changed. */
 bool sonde__invitation_parse(const char *text, sonde_session *session);
 
-/* Encodes RUN_BEGIN into the segment's header. Attributes that do not fit there are left out. */
+/* Encodes RUN_BEGIN into the segment's header. Attributes that do not fit there are
+   counted in it. */
 sonde_status sonde__start_frame(sonde__segment *segment, const sonde_session *session,
                                 const sonde_attr *attrs, size_t attr_count);
 

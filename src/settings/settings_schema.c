@@ -8,6 +8,7 @@
 #include "sonde/capture.h"
 #include "sonde/machine.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -68,6 +69,8 @@ static const char *const environments[] = {
         NULL,
 };
 
+static const char *const safeties[] = {"memory", "written", "durable", NULL};
+static const char *const when_full[] = {"stop", "keep_last", NULL};
 static const char *const torch_scopes[] = {"parent_only", "parent_and_children", NULL};
 static const char *const torch_children[] = {"lightweight", "tensor_inspection", "telemetry",
                                              "telemetry_and_tensor_inspection", NULL};
@@ -133,6 +136,16 @@ const sonde__setting sonde__settings_rows[] = {
      1, 1000000000, "PyTorch: record every Nth epoch"},
     {"instrumentation.torch.register_workflow", BOOL, "true", NULL, 0, 0,
      "PyTorch: store the model as a workflow of its own"},
+    {"session.safety", SONDE__SETTING_CHOICE, 0, "written", safeties, 0, 0,
+     "What survives: memory (what was drained), written (the process may die), durable (power too)"},
+    {"session.part_bytes", SONDE__SETTING_INT, 0, "0", NULL, 0, LONG_MAX,
+     "Go on in a new file of the journal after so many bytes; 0 for one file"},
+    {"session.bytes_max", SONDE__SETTING_INT, 0, "0", NULL, 0, LONG_MAX,
+     "Most bytes of a process's journal, at least 1048576; 0 for no limit"},
+    {"session.when_full", SONDE__SETTING_CHOICE, 0, "stop", when_full, 0, 0,
+     "At bytes_max: write nothing more, or remove the oldest file"},
+    {"session.zstd_level", SONDE__SETTING_INT, 0, "0", NULL, 0, 19,
+     "Compress the journal by zstd, from 1 (fast) on; 0 for not"},
     {"attributes.enabled", BOOL, "false", NULL, 0, 0,
      "Count each finished workflow as a usage record"},
     {"attributes.compat", SONDE__SETTING_CHOICE, SONDE__SETTING_NULLABLE, "~", compat_modes, 0, 0,

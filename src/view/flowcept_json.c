@@ -328,6 +328,10 @@ static void workflow(sonde__json *json, const sonde_record *record)
     sonde__json_string(json, end ? state_name(run->state) : "running");
     text_key(json, "segment", run->segment);
     text_key(json, "version", run->version);
+    if (run->attrs_left_out > 0) {
+        sonde__json_key(json, "attributes_left_out");
+        sonde__json_uint(json, run->attrs_left_out);
+    }
     sonde__json_end_object(json);
 }
 
@@ -338,7 +342,8 @@ static void loss(sonde__json *json, const sonde_record *record)
         const char *name;
     } reasons[] = {{SONDE_LOSS_FULL, "ring full"},
                    {SONDE_LOSS_SLOTS, "too many open tasks"},
-                   {SONDE_LOSS_SIGNAL, "inside a signal handler"}};
+                   {SONDE_LOSS_SIGNAL, "inside a signal handler"},
+                   {SONDE_LOSS_LIMIT, "byte limit of the session"}};
     sonde__json_key(json, "count");
     sonde__json_uint(json, record->count);
     sonde__json_key(json, "reasons");

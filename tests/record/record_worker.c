@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that records, for tests that run it under strace: DIR NAME BOARD TASKS [durable]. The
+/* A program that records, for tests that run it under strace: DIR NAME BOARD TASKS
+   [durable|stop|last]. The
    counts of what has ended are in the file BOARD. */
 #include "record_load.h"
 
@@ -15,7 +16,14 @@ int main(int argc, char **argv)
         return 3;
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = argv[1];
-    options.durable = argc > 5;
+    const char *mode = argc > 5 ? argv[5] : "";
+    if (strcmp(mode, "durable") == 0)
+        options.safety = SONDE_SAFETY_DURABLE;
+    if (strcmp(mode, "stop") == 0 || strcmp(mode, "last") == 0) {
+        options.part_bytes = 64 << 10;
+        options.bytes_max = 1 << 20;
+        options.when_full = mode[0] == 's' ? SONDE_FULL_STOP : SONDE_FULL_KEEP_LAST;
+    }
     options.drain_interval_ns = 2000000;
     options.full_wait_ns = 30000000000u;
     sonde_session *session = NULL;

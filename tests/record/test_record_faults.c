@@ -56,7 +56,7 @@ static int run_with_fault(bool durable)
     char *dir = make_folder();
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.dir = dir;
-    options.durable = durable;
+    options.safety = durable ? SONDE_SAFETY_DURABLE : SONDE_SAFETY_WRITTEN;
     options.full_wait_ns = 1000000;
     options.drain_interval_ns = 1000000;
     sonde_session *session = NULL;

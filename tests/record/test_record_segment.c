@@ -56,7 +56,7 @@ static sonde_status verdict(const char *path, const uint8_t *bytes, size_t len, 
 {
     put_segment(path, bytes, len, mode);
     sonde_recovery what;
-    sonde_status status = sonde__recover_segment(path, &what);
+    sonde_status status = sonde__recover_segment(path, false, &what);
     snprintf(reason, SONDE__REASON_MAX, "%s", what.reason);
     unlink(path);
     return status;
@@ -120,7 +120,7 @@ static void refused_with_a_reason(void **state)
     put_segment(target, bytes, len, 0600);
     assert_int_equal(symlink(target, path), 0);
     sonde_recovery what;
-    assert_int_not_equal(sonde__recover_segment(path, &what), SONDE_OK);
+    assert_int_not_equal(sonde__recover_segment(path, false, &what), SONDE_OK);
     unlink(path);
     unlink(target);
 
@@ -176,9 +176,86 @@ static void another_user_is_left_alone(void **state)
     put_segment(path, bytes, len, 0600);
     assert_int_equal(chown(path, 12345, 12345), 0);
     sonde_recovery what;
-    assert_int_equal(sonde__recover_segment(path, &what), SONDE_EDENIED);
+    assert_int_equal(sonde__recover_segment(path, false, &what), SONDE_EDENIED);
     unlink(path);
     free(bytes);
+}
+
+static unsigned stores_left(void)
+{
+    unsigned count = 0;
+    DIR *dir = opendir(shm);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
+        count += strncmp(entry->d_name, "sonde-metrics.", 14) == 0;
+    closedir(dir);
+    return count;
+}
+
+/* A process that has recorded 100 tasks and is dead; its folder is its own. */
+static void die_in(const char *dir)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        sonde_options options = SONDE_OPTIONS_DEFAULT;
+        sonde_session *session = NULL;
+        options.dir = dir;
+        options.journal_only = 1;
+        if (sonde_open("gone", &options, &session) != SONDE_OK)
+            _exit(9);
+        sonde_flush(session, 0, 5000000000u);
+        for (int i = 0; i < 100; i++)
+            sonde_task_end(sonde_task_begin(SONDE_NAME("work")));
+        kill(getpid(), SIGKILL);
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void keep_last_one(void *user, const sonde_recovery *what)
+{
+    *(sonde_recovery *)user = *what;
+}
+
+/* Metrics of dead processes that left no segment are removed, those of living ones are not. */
+static void stores_of_the_dead_are_removed(void **state)
+{
+    (void)state;
+    size_t len;
+    char path[300];
+    free(dead_segment(&len, path)); /* which takes the segment away */
+    sonde_session *session = open_in(folder, "alive");
+    assert_true(stores_left() >= 2);
+    assert_int_equal(sonde_recover(NULL, NULL, NULL), SONDE_OK);
+    assert_int_equal(stores_left(), 1);
+    sonde_close(session);
+    assert_int_equal(stores_left(), 0);
+}
+
+/* What cannot be written anywhere does not stay in memory for ever, and is counted. */
+static void journals_that_were_deleted(void **state)
+{
+    (void)state;
+    char dir[64];
+    char path[100];
+    sonde_recovery what = {0};
+    strcpy(dir, make_folder());
+    die_in(dir);
+    snprintf(path, sizeof path, "%s/gone.sonde", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sonde_recover(NULL, keep_last_one, &what), SONDE_OK);
+    assert_int_equal(what.status, SONDE_OK);
+    assert_true(what.lost >= 1 && what.lost <= 100); /* some may have been written before */
+    assert_int_equal(segments_left(), 0);
+    die_in(dir);
+    remove_folder(dir);
+    assert_int_equal(sonde_recover(NULL, keep_last_one, &what), SONDE_OK);
+    assert_int_equal(what.status, SONDE_EABSENT);
+    assert_non_null(strstr(what.reason, "--discard"));
+    assert_int_equal(segments_left(), 1);
+    assert_int_equal(sonde_recover_discard(NULL, keep_last_one, &what), SONDE_OK);
+    assert_int_equal(what.status, SONDE_OK);
+    assert_int_equal(segments_left() + stores_left(), 0);
 }
 
 int main(void)
@@ -190,6 +267,8 @@ int main(void)
         cmocka_unit_test(refused_with_a_reason),
         cmocka_unit_test(random_damage_never_harms_the_reader),
         cmocka_unit_test(another_user_is_left_alone),
+        cmocka_unit_test(stores_of_the_dead_are_removed),
+        cmocka_unit_test(journals_that_were_deleted),
     };
     int failed = cmocka_run_group_tests_name("record_segment", tests, NULL, NULL);
     remove_folder(folder);

@@ -9,7 +9,7 @@
 #define CAPTURE_KEYS                                                                        \
     "gpu, cpu, per_cpu, process_info, mem, disk, network, machine_info, cgroup, pressure, " \
     "energy, load, thermal, tree, environment, level, disk_paths, idle_disks"
-#define TOP_KEYS      "telemetry_capture, instrumentation, attributes"
+#define TOP_KEYS      "telemetry_capture, instrumentation, session, attributes"
 #define TEXT(literal) literal, sizeof(literal) - 1
 
 typedef struct bad {

@@ -136,7 +136,7 @@ static void a_bad_file_is_not_passed_over(void **state)
     write_file("settings.yaml", "mq: 1\ncolour: red\n");
     assert_refused(NULL, SONDE_EBADDATA,
                    "settings.yaml:2:1: unknown key \"colour\" at the top; expected one of "
-                   "telemetry_capture, instrumentation, attributes");
+                   "telemetry_capture, instrumentation, session, attributes");
     assert_int_equal(unlink("settings.yaml"), 0);
     assert_int_equal(mkdir("settings.yaml", 0700), 0);
     assert_refused(NULL, SONDE_EBADDATA, "settings.yaml: is a folder; expected a file");

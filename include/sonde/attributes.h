@@ -74,7 +74,8 @@ SONDE_API sonde_status sonde_attributes_add(sonde_attributes *attributes,
                                             sonde_attributes_error *error);
 
 /* The table that settings ask for (attributes.builtin, attributes.table, attributes.compat), with
-   flags on top. EINVAL and ELIMIT with the reason in error (may be NULL), ENOMEM. */
+   flags on top. EINVAL and ELIMIT with file, line, column and the reason in error (may be NULL),
+   ENOMEM. */
 struct sonde_settings;
 SONDE_API sonde_status sonde_attributes_from_settings(const struct sonde_settings *settings,
                                                       unsigned flags, sonde_attributes **out,

@@ -129,10 +129,21 @@ SONDE_API sonde_status sonde_processor_process_batch(sonde_processor *processor,
                                                      size_t *counted,
                                                      sonde_attributes_error *error);
 
+/* The processor that settings ask for: their table of attributes and attributes.builders. Destroy
+   both, the processor first. EINVAL and ELIMIT with file and reason in error (may be NULL), ENOMEM.
+ */
+struct sonde_settings;
+SONDE_API sonde_status sonde_processor_from_settings(const struct sonde_settings *settings,
+                                                     unsigned flags, sonde_attributes **table,
+                                                     sonde_processor **out,
+                                                     sonde_attributes_error *error);
+
 /* Counts each finished workflow of a session that Sonde recorded (path: X.sonde): its name is the
    action, FINISHED the success, its duration the time; other attributes by their raw key among the
-   workflow's. Those still running are not counted. *counted says how many were; stops at the first
-   that is refused. Failures of reading are those of sonde_reader_open. */
+   workflow's. Those still running are not counted, nor is a session that this map (or the file
+   behind it) has counted before. *counted says how many were; stops at the first that is refused.
+   Failures of reading are those of sonde_reader_open. With attributes.enabled: true in the
+   settings, a process that opened a session counts it when it closes it, into DIR/usage.metrics. */
 SONDE_API sonde_status sonde_processor_process_session(sonde_processor *processor,
                                                        sonde_usage *usage, const char *path,
                                                        const sonde_build_context *context,

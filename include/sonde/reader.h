@@ -69,14 +69,23 @@ typedef struct sonde_run {
     const char *segment; /* "shared", or why it was private */
     const sonde_attr *attrs;
     size_t attr_count;
-    uint64_t attrs_left_out; /* attributes of the workflow that were too large to keep */
+    uint64_t attrs_left_out;  /* attributes of the workflow that were too large to keep */
     const char *machine_info; /* where it runs, in the form of sonde_machine_json; a process made by
                                  fork has none, it runs where its parent does */
 } sonde_run;
 
-/* What the process used between a measured task's start and end, from both readings and the samples
-   in between. Bytes and seconds. */
-typedef struct sonde_usage {
+/* What joules were made of. */
+typedef enum sonde_joules_basis {
+    SONDE_JOULES_UNKNOWN = 0,
+    SONDE_JOULES_COUNTER = 1, /* the difference of an energy counter */
+    SONDE_JOULES_POWER = 2,   /* power readings, with straight lines between them */
+} sonde_joules_basis;
+
+/* What was used between a measured task's start and end, from both readings and the samples in
+   between: CPU time and memory by the process; memory and energy of GPUs and CPU packages by
+   whatever ran on them. Bytes, seconds, joules, watts. Those of GPUs (all that the process may see,
+   together) and energy are NaN when they were not asked for or not readable. */
+typedef struct sonde_task_usage {
     double seconds;
     double samples; /* in between */
     double cpu_seconds;
@@ -84,7 +93,23 @@ typedef struct sonde_usage {
     double rss_bytes_max;
     double rss_bytes_mean; /* weighted by time */
     double rss_byte_seconds;
-} sonde_usage;
+    double gpu_seconds; /* of the task that readings of its GPUs span */
+    double gpu_bytes_max;
+    double gpu_bytes_mean;
+    double gpu_byte_seconds;
+    double gpu_watts_max;
+    double gpu_joules;
+    double cpu_joules_seconds; /* of the task that readings of the counters span */
+    double cpu_joules;         /* packages and memory */
+    sonde_joules_basis gpu_joules_basis;
+    sonde_joules_basis cpu_joules_basis;
+} sonde_task_usage;
+
+/* A reading, for sonde_reading_json. */
+typedef struct sonde_reading {
+    const void *data;
+    size_t len;
+} sonde_reading;
 
 typedef struct sonde_event {
     const char *name;
@@ -118,8 +143,10 @@ typedef struct sonde_record {
     int64_t layer;
     const void *telemetry_start, *telemetry_end; /* readings, for sonde_reading_json; NULL: none */
     size_t telemetry_start_len, telemetry_end_len;
-    const sonde_usage *usage; /* NULL: not measured */
-    const sonde_attr *tags;   /* STRING values */
+    const sonde_task_usage *usage; /* NULL: not measured */
+    const sonde_reading *readings; /* taken in between, by sonde_task_measure */
+    size_t reading_count;
+    const sonde_attr *tags; /* STRING values */
     size_t tag_count;
     const sonde_attr *attrs;
     size_t attr_count;

@@ -66,6 +66,10 @@ SONDE_API sonde_status sonde_settings_list(const sonde_settings *settings, const
 SONDE_API sonde_status sonde_settings_item(const sonde_settings *settings, const char *key,
                                            size_t index, const char *field, const char **out);
 
+/* Where such a block starts in the file, both from 1: for a message about it. EINVAL, EABSENT. */
+SONDE_API sonde_status sonde_settings_item_place(const sonde_settings *settings, const char *key,
+                                                 size_t index, size_t *line, size_t *column);
+
 /* The effective settings as YAML with comments that explain each key, NUL-terminated; the caller
    frees it with free(). This is also the template of a new file. */
 SONDE_API sonde_status sonde_settings_to_yaml(const sonde_settings *settings, char **out);

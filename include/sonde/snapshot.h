@@ -28,8 +28,8 @@ typedef struct sonde_snapshot {
     double throughput_tasks_per_sec; /* since this reader's previous snapshot of the same kind */
     double cpu_utilization_percent;  /* of all CPUs, since this reader's previous snapshot */
     double memory_used_mb;
-    double gpu_utilization_percent;
-    double gpu_memory_used_mb;
+    double gpu_utilization_percent; /* on average of the GPUs that the process may see */
+    double gpu_memory_used_mb;      /* of all of them together, by whatever runs there */
 } sonde_snapshot;
 
 typedef struct sonde_snapshot_reader sonde_snapshot_reader;

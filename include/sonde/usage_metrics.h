@@ -108,8 +108,9 @@ SONDE_API void sonde_usage_file_close(sonde_usage_file *file);
 SONDE_API sonde_usage *sonde_usage_file_pending(sonde_usage_file *file);
 
 /* Appends what is pending; on success nothing is pending any more. It costs what is pending, not
-   what has accumulated. ELIMIT: no space; EIO and others: nothing was added, it can be tried again.
- */
+   what has accumulated. ELIMIT: no space; EBUSY: another process has counted one of the sessions
+   that are pending (sonde_processor_process_session) meanwhile; EIO and others. On failure nothing
+   was added, and all but EBUSY can be tried again. */
 SONDE_API sonde_status sonde_usage_file_commit(sonde_usage_file *file);
 
 /* The metrics of the file, with what other processes have added by now. Borrowed until close; it

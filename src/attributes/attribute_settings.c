@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The `attributes` block of a settings file as a table. */
 #include "attributes/attribute_table.h"
+#include "sonde/processor.h"
 #include "sonde/settings.h"
 
 #include <stdlib.h>
@@ -53,6 +54,19 @@ static sonde_status add_row(const sonde_settings *settings, size_t index,
     return sonde_attributes_add(attributes, &attribute, error);
 }
 
+/* The reason, behind the place of the block in the file. */
+static sonde_status complain_of_row(const sonde_settings *settings, size_t index,
+                                    const sonde_attributes_error *reason, sonde_status status,
+                                    sonde_attributes_error *error)
+{
+    size_t line = 0;
+    size_t column = 0;
+    const char *path = sonde_settings_path(settings);
+    sonde_settings_item_place(settings, "attributes.table", index, &line, &column);
+    return sonde__attributes_complain(error, status, "%s:%zu:%zu: attributes.table: %s",
+                                      path ? path : "settings", line, column, reason->text);
+}
+
 sonde_status sonde_attributes_from_settings(const struct sonde_settings *settings, unsigned flags,
                                             sonde_attributes **out, sonde_attributes_error *error)
 {
@@ -67,12 +81,57 @@ sonde_status sonde_attributes_from_settings(const struct sonde_settings *setting
     sonde_status status = sonde_attributes_create(flags, &attributes);
     if (status != SONDE_OK)
         return sonde__attributes_complain(error, status, "%s", sonde_status_text(status));
-    for (size_t i = 0; status == SONDE_OK && field_of(settings, i, "name"); i++)
-        status = add_row(settings, i, attributes, error);
+    sonde_attributes_error reason = {""};
+    for (size_t i = 0; status == SONDE_OK && field_of(settings, i, "name"); i++) {
+        status = add_row(settings, i, attributes, &reason);
+        if (status != SONDE_OK)
+            complain_of_row(settings, i, &reason, status, error);
+    }
     if (status != SONDE_OK) {
         sonde_attributes_destroy(attributes);
         return status;
     }
     *out = attributes;
+    return SONDE_OK;
+}
+
+/* The builders that the settings name, NULL-terminated; none: the default set. */
+static size_t builders_of(const sonde_settings *settings,
+                          const sonde_builder *out[SONDE_BUILDERS_MAX + 1])
+{
+    size_t count = 0;
+    const char *name;
+    for (size_t i = 0; count < SONDE_BUILDERS_MAX &&
+                       sonde_settings_list(settings, "attributes.builders", i, &name) == SONDE_OK;
+         i++) {
+        const sonde_builder *builder = sonde_builder_named(name);
+        if (builder)
+            out[count++] = builder;
+    }
+    out[count] = NULL;
+    return count;
+}
+
+sonde_status sonde_processor_from_settings(const struct sonde_settings *settings, unsigned flags,
+                                           sonde_attributes **table, sonde_processor **out,
+                                           sonde_attributes_error *error)
+{
+    const sonde_builder *builders[SONDE_BUILDERS_MAX + 1];
+    sonde_attributes *attributes = NULL;
+    sonde_status status = sonde_attributes_from_settings(settings, flags, &attributes, error);
+    if (status != SONDE_OK)
+        return status;
+    sonde_processor_options options = SONDE_PROCESSOR_OPTIONS_DEFAULT;
+    options.attributes = attributes;
+    options.builders = builders_of(settings, builders) ? builders : NULL;
+    sonde_attributes_error reason = {"out of memory"};
+    status = sonde_processor_create(&options, out, &reason);
+    if (status != SONDE_OK) {
+        const char *path = sonde_settings_path(settings);
+        sonde_attributes_destroy(attributes);
+        return sonde__attributes_complain(error, status, "%s: attributes: %s",
+                                          path ? path : "settings", reason.text);
+    }
+    *table = attributes;
     return SONDE_OK;
 }

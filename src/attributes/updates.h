@@ -17,8 +17,9 @@ typedef enum sonde__operation {
     SONDE__OP_SUM = SONDE_AGGREGATE_SUM,
     SONDE__OP_MAX = SONDE_AGGREGATE_MAX,
     SONDE__OP_LAST = SONDE_AGGREGATE_LAST,
-    SONDE__OP_DAILY = 3, /* a sum that begins anew when the date changes */
-    SONDE__OP_RAW = 4,   /* a JSON value that is no number, out of an imported document */
+    SONDE__OP_DAILY = 3,   /* a sum that begins anew when the date changes */
+    SONDE__OP_RAW = 4,     /* a JSON value that is no number, out of an imported document */
+    SONDE__OP_SESSION = 6, /* in files only: the key is the id of a session that was counted */
 } sonde__operation;
 
 typedef struct sonde__number {

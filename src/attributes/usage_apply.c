@@ -5,6 +5,8 @@
 
 #include "attributes/datetime.h"
 
+enum { CACHE_LINE = 64 };
+
 void sonde__cell_apply(sonde__cell *cell, sonde__operation operation, sonde__number amount,
                        bool new_day)
 {
@@ -96,8 +98,11 @@ static void hash_keys(const sonde_usage *usage, sonde_updates *updates)
     }
     for (size_t i = 0; i < updates->count; i++) {
         uint64_t slot = usage->slots[updates->rows[i].hash & usage->slot_mask];
-        if (slot != 0)
-            __builtin_prefetch(sonde__usage_cell(usage, (uint32_t)slot - 1u)->key);
+        if (slot == 0)
+            continue;
+        const char *key = sonde__usage_cell(usage, (uint32_t)slot - 1u)->key;
+        for (size_t line = 0; line < updates->rows[i].key_len; line += CACHE_LINE)
+            __builtin_prefetch(key + line);
     }
 }
 

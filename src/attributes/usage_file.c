@@ -309,7 +309,17 @@ static sonde_status append(sonde_usage_file *file)
 
 static bool is_empty(const sonde_usage *usage)
 {
-    return usage->count == 0 && usage->records == 0 && usage->overflow == 0;
+    return usage->count == 0 && usage->records == 0 && usage->overflow == 0 &&
+           usage->session_count == 0;
+}
+
+/* Whether another process has counted one of the pending sessions meanwhile. */
+static bool is_counted_twice(const sonde_usage_file *file)
+{
+    for (size_t i = 0; i < file->pending->session_count; i++)
+        if (sonde__usage_has_session(file->view, file->pending->sessions[i]))
+            return true;
+    return false;
 }
 
 /* What is appended counts even when compacting then fails: it is tried again at the next commit. */
@@ -319,6 +329,8 @@ static sonde_status commit(sonde_usage_file *file)
     if (status != SONDE_OK)
         return status;
     status = catch_up(file);
+    if (status == SONDE_OK && is_counted_twice(file))
+        status = SONDE_EBUSY;
     if (status == SONDE_OK)
         status = append(file);
     if (status == SONDE_OK) {

@@ -2,8 +2,8 @@
 #include "attributes/usage_frame.h"
 
 #include "attributes/usage_apply.h"
+#include "base/byte_reader.h"
 #include "base/crc32c.h"
-#include "base/varint.h"
 
 #include <string.h>
 
@@ -34,6 +34,12 @@ static void put_cell(sonde__buf *out, const sonde__cell *cell)
         put_varint(out, sonde__zigzag(cell->value.integer));
 }
 
+static void put_session(sonde__buf *out, uint64_t session)
+{
+    put_text(out, (const char *)&session, sizeof session);
+    sonde__buf_char(out, (char)SONDE__OP_SESSION);
+}
+
 /* Completes the header of the frame that begins at start. */
 static void close_frame(sonde__buf *out, size_t start, sonde__usage_header header)
 {
@@ -62,18 +68,22 @@ sonde_status sonde__usage_encode(const sonde_usage *usage, int type, uint64_t wr
     size_t time_len =
         usage->last_updated.year ? sonde_datetime_format(&usage->last_updated, time) : 0;
     size_t cell = 0;
+    size_t session = 0;
     do {
         size_t start = out->len;
         sonde__buf_append(out, &header, sizeof header);
         put_text(out, time, time_len);
+        while (session < usage->session_count && out->len - start < SONDE__USAGE_FRAME_FULL)
+            put_session(out, usage->sessions[session++]);
         while (cell < usage->count && out->len - start < SONDE__USAGE_FRAME_FULL)
             put_cell(out, sonde__usage_cell(usage, cell++));
-        uint8_t last = cell == usage->count ? SONDE__USAGE_FLAG_LAST : 0;
+        bool done = cell == usage->count && session == usage->session_count;
+        uint8_t last = done ? SONDE__USAGE_FLAG_LAST : 0;
         header.flags = (uint8_t)(first | last | compat);
         close_frame(out, start, header);
         first = 0;
         header.records = header.overflow = 0;
-    } while (cell < usage->count && out->status == SONDE_OK);
+    } while ((cell < usage->count || session < usage->session_count) && out->status == SONDE_OK);
     return out->status;
 }
 
@@ -91,40 +101,24 @@ bool sonde__usage_frame_good(const uint8_t *data)
     return sonde__crc32c(0, data + CRC_FROM, header.length - CRC_FROM) == header.crc;
 }
 
-typedef struct cursor {
-    const uint8_t *at;
-    const uint8_t *end;
-} cursor;
-
-static bool get_text(cursor *from, const char **text, size_t *len)
+static bool get_text(sonde__bytes *from, const char **text, size_t *len)
 {
-    uint64_t size;
-    if (!sonde__varint_get(&from->at, from->end, &size) || size > (size_t)(from->end - from->at))
-        return false;
-    *text = (const char *)from->at;
-    *len = (size_t)size;
-    from->at += size;
-    return true;
+    *len = (size_t)sonde__bytes_varint(from);
+    *text = (const char *)sonde__bytes_take(from, *len);
+    return from->good;
 }
 
-static bool get_number(cursor *from, bool is_real, sonde__number *out)
+static bool get_number(sonde__bytes *from, bool is_real, sonde__number *out)
 {
     out->is_real = is_real;
-    if (is_real) {
-        if ((size_t)(from->end - from->at) < sizeof out->as.real)
-            return false;
-        memcpy(&out->as.real, from->at, sizeof out->as.real);
-        from->at += sizeof out->as.real;
-        return true;
-    }
-    uint64_t bits;
-    if (!sonde__varint_get(&from->at, from->end, &bits))
-        return false;
-    out->as.integer = sonde__unzigzag(bits);
-    return true;
+    if (is_real)
+        out->as.real = sonde__bytes_double(from);
+    else
+        out->as.integer = sonde__unzigzag(sonde__bytes_varint(from));
+    return from->good;
 }
 
-static sonde_status get_raw(cursor *from, sonde_usage *usage, sonde__cell *cell)
+static sonde_status get_raw(sonde__bytes *from, sonde_usage *usage, sonde__cell *cell)
 {
     const char *text;
     size_t len;
@@ -136,14 +130,28 @@ static sonde_status get_raw(cursor *from, sonde_usage *usage, sonde__cell *cell)
     return cell->value.raw ? SONDE_OK : SONDE_ENOMEM;
 }
 
+/* A snapshot has each session once. */
+static sonde_status get_session(sonde_usage *usage, const char *key, size_t len, bool snapshot)
+{
+    uint64_t session;
+    if (len != sizeof session)
+        return SONDE_EBADDATA;
+    memcpy(&session, key, sizeof session);
+    if (!snapshot && sonde__usage_has_session(usage, session))
+        return SONDE_OK;
+    return sonde__usage_add_session(usage, session);
+}
+
 /* One metric. A number that meets a text takes its place. */
-static sonde_status get_cell(cursor *from, sonde_usage *usage, bool snapshot, bool new_day)
+static sonde_status get_cell(sonde__bytes *from, sonde_usage *usage, bool snapshot, bool new_day)
 {
     const char *key;
     size_t len;
     if (!get_text(from, &key, &len) || len == 0 || from->at == from->end)
         return SONDE_EBADDATA;
     uint8_t code = *from->at++;
+    if (code == SONDE__OP_SESSION)
+        return get_session(usage, key, len, snapshot);
     uint64_t hash = sonde__usage_hash(usage, key, len);
     sonde__cell *cell = sonde__usage_find(usage, key, len, hash);
     if (!cell)
@@ -164,7 +172,8 @@ static sonde_status get_cell(cursor *from, sonde_usage *usage, bool snapshot, bo
     return SONDE_OK;
 }
 
-static sonde_status get_cells(cursor *from, sonde_usage *usage, const sonde__usage_header *header)
+static sonde_status get_cells(sonde__bytes *from, sonde_usage *usage,
+                              const sonde__usage_header *header)
 {
     const char *text;
     size_t len;
@@ -188,7 +197,7 @@ sonde_status sonde__usage_decode(const uint8_t *data, sonde_usage *usage)
 {
     sonde__usage_header header;
     memcpy(&header, data, sizeof header);
-    cursor from = {data + sizeof header, data + header.length};
+    sonde__bytes from = {data + sizeof header, data + header.length, true};
     if (header.type == SONDE__USAGE_SNAPSHOT && (header.flags & SONDE__USAGE_FLAG_FIRST))
         sonde__usage_clear(usage);
     usage->records += header.records;

@@ -47,15 +47,7 @@ sonde_status sonde_usage_to_json(const sonde_usage *usage, char **text, size_t *
     }
     sonde__json_end_object(&json);
     sonde__usage_unlock(usage);
-    sonde__buf_char(&buf, '\0');
-    if (buf.status != SONDE_OK) {
-        sonde_status status = buf.status;
-        sonde__buf_free(&buf);
-        return status;
-    }
-    *text = buf.data;
-    *len = buf.len - 1;
-    return SONDE_OK;
+    return sonde__buf_give(&buf, text, len);
 }
 
 typedef struct import {

@@ -71,6 +71,7 @@ void sonde_usage_destroy(sonde_usage *usage)
     free_cells(usage);
     free_arena(usage, NULL);
     free(usage->slots);
+    free(usage->sessions);
     pthread_mutex_destroy(usage->lock);
     free(usage);
 }
@@ -93,6 +94,7 @@ void sonde__usage_clear(sonde_usage *usage)
     usage->beyond_parent = 0;
     usage->overflow = 0;
     usage->records = 0;
+    usage->session_count = 0;
     usage->last_updated = (sonde_datetime){0};
     sonde__usage_renew(usage);
 }
@@ -218,6 +220,28 @@ void sonde__usage_undo(sonde_usage *usage, sonde__usage_mark mark)
     free_arena(usage, mark.arena);
     if (usage->arena)
         usage->arena->used = mark.arena_used;
+}
+
+bool sonde__usage_has_session(const sonde_usage *usage, uint64_t session)
+{
+    for (size_t i = 0; i < usage->session_count; i++)
+        if (usage->sessions[i] == session)
+            return true;
+    return usage->parent && sonde__usage_has_session(usage->parent, session);
+}
+
+sonde_status sonde__usage_add_session(sonde_usage *usage, uint64_t session)
+{
+    if (usage->session_count == usage->session_cap) {
+        size_t cap = usage->session_cap ? usage->session_cap * 2 : 16;
+        uint64_t *sessions = realloc(usage->sessions, cap * sizeof *sessions);
+        if (!sessions)
+            return SONDE_ENOMEM;
+        usage->sessions = sessions;
+        usage->session_cap = cap;
+    }
+    usage->sessions[usage->session_count++] = session;
+    return SONDE_OK;
 }
 
 void sonde__usage_lock(const sonde_usage *usage)

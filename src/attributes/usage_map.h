@@ -63,6 +63,9 @@ struct sonde_usage {
     bool compat;                 /* by the rules of the original; for the file */
     const sonde_usage *parent;   /* what these updates will be added to; NULL: nothing */
     size_t beyond_parent;        /* metrics here that the parent does not have */
+    uint64_t *sessions;          /* that were counted: 8 bytes each */
+    size_t session_count;
+    size_t session_cap;
 };
 
 /* Where a map was, to undo insertions. */
@@ -84,6 +87,10 @@ sonde__cell *sonde__usage_find(const sonde_usage *usage, const char *key, size_t
                                uint64_t hash);
 sonde__cell *sonde__usage_insert(sonde_usage *usage, const char *key, size_t len, uint64_t hash);
 uint64_t sonde__usage_hash(const sonde_usage *usage, const char *key, size_t len);
+
+/* Whether a session was counted, here or in the parent; and that it was. ENOMEM. */
+bool sonde__usage_has_session(const sonde_usage *usage, uint64_t session);
+sonde_status sonde__usage_add_session(sonde_usage *usage, uint64_t session);
 
 /* A copy of text in the arena, NUL-terminated; NULL: no memory. */
 const char *sonde__usage_keep(sonde_usage *usage, const char *text, size_t len);

@@ -226,13 +226,5 @@ sonde_status sonde_usage_to_prometheus(const sonde_usage *usage, int names, char
         write_own(usage, &buf);
     }
     sonde__usage_unlock(usage);
-    sonde__buf_char(&buf, '\0');
-    if (buf.status != SONDE_OK) {
-        sonde_status status = buf.status;
-        sonde__buf_free(&buf);
-        return status;
-    }
-    *text = buf.data;
-    *len = buf.len - 1;
-    return SONDE_OK;
+    return sonde__buf_give(&buf, text, len);
 }

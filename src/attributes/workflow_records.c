@@ -3,7 +3,10 @@
    the success, its duration the time; whatever else an attribute asks for is looked up among the
    attributes of the workflow, by raw key, and goes before what is derived. The record is made as
    JSON and counted like any other, so it is checked like any other. */
+#include "attributes/workflow_records.h"
+
 #include "attributes/attribute_table.h"
+#include "attributes/usage_map.h"
 #include "base/json_write.h"
 #include "sonde/processor.h"
 #include "sonde/reader.h"
@@ -90,28 +93,61 @@ static bool is_finished_workflow(const sonde_run *run)
     return run->opener && run->ended_wall_ns != 0;
 }
 
+/* Remembers the session, unless it is known: false then. */
+static sonde_status claim_session(sonde_usage *usage, uint64_t session, bool *claimed)
+{
+    sonde__usage_lock(usage);
+    *claimed = !sonde__usage_has_session(usage, session);
+    sonde_status status = *claimed ? sonde__usage_add_session(usage, session) : SONDE_OK;
+    sonde__usage_unlock(usage);
+    return status;
+}
+
+static void forget_session(sonde_usage *usage, uint64_t session)
+{
+    sonde__usage_lock(usage);
+    for (size_t i = 0; i < usage->session_count; i++)
+        if (usage->sessions[i] == session)
+            usage->sessions[i] = usage->sessions[--usage->session_count];
+    sonde__usage_unlock(usage);
+}
+
+sonde_status sonde__processor_process_run(sonde_processor *processor, sonde_usage *usage,
+                                          const sonde_run *run, const sonde_build_context *context,
+                                          size_t *counted, sonde_attributes_error *error)
+{
+    bool claimed;
+    sonde_status status = claim_session(usage, run->session, &claimed);
+    if (status != SONDE_OK || !claimed)
+        return status;
+    sonde__buf record;
+    sonde__buf_init(&record, RECORD_BYTES_MAX);
+    write_record(sonde_processor_attributes(processor), run, &record);
+    status = record.status;
+    if (status == SONDE_OK)
+        status =
+            sonde_processor_process_json(processor, usage, record.data, record.len, context, error);
+    else
+        sonde__attributes_complain(error, status, "the attributes of the workflow: %s",
+                                   sonde_status_text(status));
+    sonde__buf_free(&record);
+    if (status == SONDE_OK)
+        ++*counted;
+    else
+        forget_session(usage, run->session);
+    return status;
+}
+
 static sonde_status count_runs(sonde_processor *processor, sonde_usage *usage, sonde_reader *reader,
                                const sonde_build_context *context, size_t *counted,
                                sonde_attributes_error *error)
 {
-    sonde__buf record;
-    sonde__buf_init(&record, RECORD_BYTES_MAX);
     sonde_status status = SONDE_OK;
     for (size_t i = 0; status == SONDE_OK && i < sonde_reader_run_count(reader); i++) {
         const sonde_run *run = sonde_reader_run(reader, i);
-        if (!is_finished_workflow(run))
-            continue;
-        write_record(sonde_processor_attributes(processor), run, &record);
-        status = record.status;
-        if (status == SONDE_OK)
-            status = sonde_processor_process_json(processor, usage, record.data, record.len,
-                                                  context, error);
-        else
-            sonde__attributes_complain(error, status, "the attributes of the workflow: %s",
-                                       sonde_status_text(status));
-        *counted += status == SONDE_OK;
+        if (is_finished_workflow(run))
+            status = sonde__processor_process_run(processor, usage, run, context, counted, error);
     }
-    sonde__buf_free(&record);
     return status;
 }
 

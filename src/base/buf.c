@@ -30,6 +30,19 @@ void sonde__buf_clear(sonde__buf *buf)
     buf->status = SONDE_OK;
 }
 
+sonde_status sonde__buf_give(sonde__buf *buf, char **text, size_t *len)
+{
+    sonde__buf_char(buf, '\0');
+    sonde_status status = buf->status;
+    if (status != SONDE_OK) {
+        sonde__buf_free(buf);
+        return status;
+    }
+    *text = buf->data;
+    *len = buf->len - 1;
+    return SONDE_OK;
+}
+
 bool sonde__buf_grow(sonde__buf *buf, size_t extra)
 {
     if (extra > buf->limit || buf->len > buf->limit - extra || buf->fixed) {

@@ -31,6 +31,10 @@ void sonde__buf_free(sonde__buf *buf);
 /* Empties the buffer and clears a failure; keeps the memory. */
 void sonde__buf_clear(sonde__buf *buf);
 
+/* Hands the text over, NUL-terminated, to be freed with free(), and its length without the NUL; or
+   frees the buffer and returns why it failed. For buffers that grow. */
+sonde_status sonde__buf_give(sonde__buf *buf, char **text, size_t *len);
+
 /* Makes room for extra more bytes. False, with status set, when that is not possible. */
 bool sonde__buf_grow(sonde__buf *buf, size_t extra);
 

@@ -113,8 +113,10 @@ void sonde__gpu_write_own(sonde__json *json, const sonde_telemetry *t)
         sonde__json_string(json, gpu->vendor == 'N' ? "nvidia" : "amd");
         sonde__json_key(json, "index");
         sonde__json_uint(json, gpu->index);
-        sonde__json_key(json, "read_by");
-        sonde__json_string(json, gpu->backend->name);
+        if (gpu->backend) { /* NULL: out of a journal, by a reader of another version */
+            sonde__json_key(json, "read_by");
+            sonde__json_string(json, gpu->backend->name);
+        }
         write_metrics(json, gpu, FIRST_OWN, SONDE_GPU_METRIC_COUNT);
         write_processes(json, gpu);
         sonde__json_end_object(json);

@@ -2,10 +2,11 @@
 /* version, time, window, cost, level; then pieces: a tag (2 bytes) and what belongs to it. A field:
    one byte, 0 and a varint, 1 and a double, or the status that says why there is none. A table (bit
    15 of its tag): the length of what follows (4 bytes), status, columns, rows: name, then per
-   column as a field. Tag 0 ends it; tags below 16 are ours. */
+   column as a field. GPUs are such a table with rows of their own (gpu_codec.c). Tag 0 ends it;
+   tags below 16 are ours. */
 #include "capture/telemetry_codec.h"
 
-#include "base/varint.h"
+#include "capture/gpu_codec.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 enum {
     VERSION = 1,
     FIRST_TAG = 16,
-    FIELD_ROOM = 16,
+    FIELD_ROOM = 2 + SONDE__VALUE_ROOM,
     TEXT_MAX = 1024,
     IS_DOUBLE = 1,
     TABLE = 0x8000
@@ -46,7 +47,7 @@ static uint8_t *put_tag(uint8_t *out, uint16_t tag)
     return out + sizeof tag;
 }
 
-static uint8_t *put_value(uint8_t *out, bool is_double, int8_t status, sonde__value value)
+uint8_t *sonde__value_put(uint8_t *out, bool is_double, int8_t status, sonde__value value)
 {
     *out++ = (uint8_t)(status == SONDE_OK && is_double ? IS_DOUBLE : status);
     if (status != SONDE_OK)
@@ -57,24 +58,41 @@ static uint8_t *put_value(uint8_t *out, bool is_double, int8_t status, sonde__va
     return out + sizeof value.d;
 }
 
+static const uint8_t types[SONDE_FIELD_COUNT] = {
+#define TYPE(name, section, object, key, type, ...) SONDE_FIELD_TYPE_##type,
+    SONDE_FIELD_MAP(TYPE)
+#undef TYPE
+};
+
 static bool is_double(unsigned field)
 {
-    return sonde_field_describe((sonde_field)field)->type == SONDE_FIELD_TYPE_DOUBLE;
+    return types[field] == SONDE_FIELD_TYPE_DOUBLE;
 }
 
 static bool is_number(unsigned field)
 {
-    return is_double(field) ||
-           sonde_field_describe((sonde_field)field)->type == SONDE_FIELD_TYPE_UINT;
+    return is_double(field) || types[field] == SONDE_FIELD_TYPE_UINT;
+}
+
+/* How many fields from first on were not asked for, eight at a time: of a light reading most. */
+static unsigned count_off(const sonde_telemetry *t, unsigned first)
+{
+    int8_t off[8];
+    unsigned at = first;
+    memset(off, SONDE_EOFF, sizeof off);
+    while (at + sizeof off <= SONDE_FIELD_COUNT && memcmp(t->status + at, off, sizeof off) == 0)
+        at += (unsigned)sizeof off;
+    return at - first;
 }
 
 static uint8_t *put_fields(uint8_t *out, const sonde_telemetry *t)
 {
-    for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++) {
+    for (unsigned i = count_off(t, 0); i < SONDE_FIELD_COUNT; i++) {
         int8_t status = t->status[i];
-        if (status == SONDE_EOFF || (status == SONDE_OK && !is_number(i)))
-            continue;
-        out = put_value(put_tag(out, field_tag(i)), is_double(i), status, t->value[i]);
+        if (status == SONDE_EOFF)
+            i += count_off(t, i + 1);
+        else if (status != SONDE_OK || is_number(i))
+            out = sonde__value_put(put_tag(out, field_tag(i)), is_double(i), status, t->value[i]);
     }
     return out;
 }
@@ -113,6 +131,27 @@ static uint8_t *put_thread(uint8_t *out, const sonde__thread_usage *thread)
     return sonde__varint_put(out, thread->involuntary_switches);
 }
 
+static void close_piece(uint8_t *length_at, const uint8_t *out)
+{
+    uint32_t length = (uint32_t)(out - length_at) - (uint32_t)sizeof(uint32_t);
+    memcpy(length_at, &length, sizeof length);
+}
+
+static uint16_t gpu_tag(void)
+{
+    return (uint16_t)(TABLE | sonde__telemetry_tag("gpu"));
+}
+
+static uint8_t *put_gpus(uint8_t *out, const uint8_t *end, const sonde_telemetry *t, uint64_t *cut)
+{
+    if (t->gpu_status == SONDE_EOFF || end - out < 64)
+        return out;
+    uint8_t *length_at = put_tag(out, gpu_tag());
+    out = sonde__gpus_encode(length_at + sizeof(uint32_t), end, t, cut);
+    close_piece(length_at, out);
+    return out;
+}
+
 /* One table; rows from the first on that fit before end. */
 static uint8_t *put_table(uint8_t *out, const uint8_t *end, const sonde_telemetry *t,
                           unsigned table, uint64_t *cut)
@@ -136,11 +175,10 @@ static uint8_t *put_table(uint8_t *out, const uint8_t *end, const sonde_telemetr
         memcpy(out, row->name, len);
         out += len;
         for (unsigned column = 0; column < columns; column++)
-            out = put_value(out, is_double((unsigned)info->first + column), row->status[column],
-                            row->value[column]);
+            out = sonde__value_put(out, is_double((unsigned)info->first + column),
+                                   row->status[column], row->value[column]);
     }
-    uint32_t length = (uint32_t)(out - length_at - 4);
-    memcpy(length_at, &length, sizeof length);
+    close_piece(length_at, out);
     return out;
 }
 
@@ -158,7 +196,7 @@ size_t sonde__telemetry_encode(const sonde_telemetry *t, uint8_t *out, size_t ca
     if (t->peak_rss_bytes)
         at = sonde__varint_put(put_tag(at, TAG_PEAK_RSS), t->peak_rss_bytes);
     at = put_thread(put_fields(at, t), &t->thread);
-    at = put_texts(at, t);
+    at = put_gpus(put_texts(at, t), end, t, cut);
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++)
         at = put_table(at, end, t, i, cut);
     at = put_tag(at, TAG_END);
@@ -167,80 +205,46 @@ size_t sonde__telemetry_encode(const sonde_telemetry *t, uint8_t *out, size_t ca
 
 /* --- and back --- */
 
-typedef struct input {
-    const uint8_t *at;
-    const uint8_t *end;
-    bool good;
-} input;
-
-static uint64_t get_varint(input *in)
+sonde_status sonde__value_status(uint8_t byte)
 {
-    uint64_t value = 0;
-    in->good = in->good && sonde__varint_get(&in->at, in->end, &value);
-    return value;
+    return (sonde_status)(byte < 128 ? byte : byte - 256);
 }
 
-static const uint8_t *get_bytes(input *in, size_t len)
+int8_t sonde__value_get(sonde__bytes *in, bool as_double, sonde__value *value)
 {
-    const uint8_t *bytes = in->at;
-    if (!in->good || (size_t)(in->end - in->at) < len) {
-        in->good = false;
-        return NULL;
-    }
-    in->at += len;
-    return bytes;
-}
-
-static double get_double(input *in)
-{
-    double value = 0;
-    const uint8_t *bytes = get_bytes(in, sizeof value);
-    if (bytes)
-        memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-/* The status of a byte: a negative one in two's complement. */
-static int as_status(uint8_t byte)
-{
-    return byte < 128 ? byte : byte - 256;
-}
-
-static int8_t get_value(input *in, bool as_double, sonde__value *value)
-{
-    const uint8_t *status = get_bytes(in, 1);
-    if (!status)
+    uint8_t status = sonde__bytes_byte(in);
+    if (!in->good)
         return (int8_t)SONDE_EBADDATA;
     sonde__value given = {0};
-    if (*status == IS_DOUBLE)
-        given.d = get_double(in);
-    else if (*status == SONDE_OK)
-        given.u = get_varint(in);
+    if (status == IS_DOUBLE)
+        given.d = sonde__bytes_double(in);
+    else if (status == SONDE_OK)
+        given.u = sonde__bytes_varint(in);
     else
-        return (int8_t)as_status(*status);
-    if (as_double != (*status == IS_DOUBLE))
+        return (int8_t)sonde__value_status(status);
+    if (as_double != (status == IS_DOUBLE))
         return (int8_t)SONDE_EBADDATA; /* the field has another type now */
     *value = given;
     return (int8_t)SONDE_OK;
 }
 
-static void get_thread(input *in, sonde__thread_usage *thread)
+static void get_thread(sonde__bytes *in, sonde__thread_usage *thread)
 {
-    thread->user_s = get_double(in);
-    thread->system_s = get_double(in);
-    thread->minor_faults = get_varint(in);
-    thread->major_faults = get_varint(in);
-    thread->voluntary_switches = get_varint(in);
-    thread->involuntary_switches = get_varint(in);
+    thread->user_s = sonde__bytes_double(in);
+    thread->system_s = sonde__bytes_double(in);
+    thread->minor_faults = sonde__bytes_varint(in);
+    thread->major_faults = sonde__bytes_varint(in);
+    thread->voluntary_switches = sonde__bytes_varint(in);
+    thread->involuntary_switches = sonde__bytes_varint(in);
     thread->known = in->good;
 }
 
 /* Text with its length; cut off texts are ended by the NUL that follows in no case: it is copied.
  */
-static char *get_text(input *in, size_t *len)
+static char *get_text(sonde__bytes *in, size_t *len)
 {
-    *len = (size_t)get_varint(in);
-    const uint8_t *bytes = *len <= TEXT_MAX ? get_bytes(in, *len) : NULL;
+    *len = (size_t)sonde__bytes_varint(in);
+    const uint8_t *bytes = *len <= TEXT_MAX ? sonde__bytes_take(in, *len) : NULL;
     char *text = bytes ? malloc(*len + 2) : NULL;
     if (!text) {
         in->good = false;
@@ -251,7 +255,7 @@ static char *get_text(input *in, size_t *len)
     return text;
 }
 
-static void get_cmd_line(input *in, sonde_telemetry *out)
+static void get_cmd_line(sonde__bytes *in, sonde_telemetry *out)
 {
     size_t len;
     out->cmd_line = get_text(in, &len);
@@ -261,7 +265,7 @@ static void get_cmd_line(input *in, sonde_telemetry *out)
         out->status[SONDE_FIELD_PROCESS_CMD_LINE] = SONDE_OK;
 }
 
-static void get_executable(input *in, sonde_telemetry *out)
+static void get_executable(sonde__bytes *in, sonde_telemetry *out)
 {
     size_t len;
     out->executable = get_text(in, &len);
@@ -269,13 +273,13 @@ static void get_executable(input *in, sonde_telemetry *out)
         out->status[SONDE_FIELD_PROCESS_EXECUTABLE] = SONDE_OK;
 }
 
-static void get_table(input *in, sonde_telemetry *out, unsigned table)
+static void get_table(sonde__bytes *in, sonde_telemetry *out, unsigned table)
 {
     const sonde_table_info *info = sonde_table_describe((sonde_table)table);
     sonde__rows *rows = &out->table[table];
     unsigned columns = (unsigned)info->last - (unsigned)info->first + 1;
-    const uint8_t *status = get_bytes(in, 1);
-    if (!status || get_varint(in) != columns)
+    uint8_t status = sonde__bytes_byte(in);
+    if (!in->good || sonde__bytes_varint(in) != columns)
         return; /* of another version: passed over */
     while (in->good && in->at < in->end) {
         size_t len;
@@ -288,46 +292,51 @@ static void get_table(input *in, sonde_telemetry *out, unsigned table)
             return;
         }
         for (unsigned column = 0; column < columns; column++)
-            row->status[column] =
-                get_value(in, is_double((unsigned)info->first + column), &row->value[column]);
+            row->status[column] = sonde__value_get(in, is_double((unsigned)info->first + column),
+                                                   &row->value[column]);
     }
-    rows->status = (sonde_status)as_status(*status);
+    rows->status = sonde__value_status(status);
 }
 
-static void get_field(input *in, sonde_telemetry *out, uint16_t tag)
+static void get_field(sonde__bytes *in, sonde_telemetry *out, uint16_t tag)
 {
     for (unsigned i = 0; i < SONDE_FIELD_COUNT; i++)
         if (field_tag(i) == tag) {
-            out->status[i] = get_value(in, is_double(i), &out->value[i]);
+            out->status[i] = sonde__value_get(in, is_double(i), &out->value[i]);
             return;
         }
     sonde__value unknown;
-    (void)get_value(in, false, &unknown);
+    (void)sonde__value_get(in, false, &unknown);
 }
 
 /* A table, or one that is not known: its length tells where it ends. */
-static void get_table_piece(input *in, sonde_telemetry *out, uint16_t tag)
+static void get_table_piece(sonde__bytes *in, sonde_telemetry *out, uint16_t tag)
 {
     uint32_t length = 0;
-    const uint8_t *bytes = get_bytes(in, sizeof length);
+    const uint8_t *bytes = sonde__bytes_take(in, sizeof length);
     if (bytes)
         memcpy(&length, bytes, sizeof length);
-    const uint8_t *inside = get_bytes(in, length);
+    const uint8_t *inside = sonde__bytes_take(in, length);
     if (!inside)
         return;
+    if (tag == gpu_tag()) {
+        sonde__bytes gpus = {inside, inside + length, true};
+        sonde__gpus_decode(&gpus, out);
+        return;
+    }
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++) {
-        input table = {inside, inside + length, true};
+        sonde__bytes table = {inside, inside + length, true};
         if ((TABLE | sonde__telemetry_tag(sonde_table_describe((sonde_table)i)->key)) == tag)
             get_table(&table, out, i);
     }
 }
 
-static void get_piece(input *in, sonde_telemetry *out, uint16_t tag)
+static void get_piece(sonde__bytes *in, sonde_telemetry *out, uint16_t tag)
 {
     if (tag == TAG_THREAD)
         get_thread(in, &out->thread);
     else if (tag == TAG_PEAK_RSS)
-        out->peak_rss_bytes = get_varint(in);
+        out->peak_rss_bytes = sonde__bytes_varint(in);
     else if (tag == TAG_EXECUTABLE && !out->executable)
         get_executable(in, out);
     else if (tag == TAG_CMD_LINE && !out->cmd_line)
@@ -343,20 +352,21 @@ static void get_piece(input *in, sonde_telemetry *out, uint16_t tag)
 sonde_status sonde__telemetry_decode(const uint8_t *bytes, size_t len, sonde_telemetry *out)
 {
     sonde__telemetry_free(out);
-    input in = {bytes, bytes + len, len > 0 && bytes[0] == VERSION};
-    get_bytes(&in, 1);
-    out->time_ns = get_varint(&in);
-    out->window_ns = get_varint(&in);
-    out->cost_ns = get_varint(&in);
-    const uint8_t *level = get_bytes(&in, 1);
+    sonde__bytes in = {bytes, bytes + len, len > 0 && bytes[0] == VERSION};
+    sonde__bytes_take(&in, 1);
+    out->time_ns = sonde__bytes_varint(&in);
+    out->window_ns = sonde__bytes_varint(&in);
+    out->cost_ns = sonde__bytes_varint(&in);
+    const uint8_t *level = sonde__bytes_take(&in, 1);
     if (!level || *level >= SONDE_LEVEL_COUNT)
         return SONDE_EBADDATA;
     out->level = (sonde_level)*level;
     memset(out->status, SONDE_EOFF, sizeof out->status);
     for (unsigned i = 0; i < SONDE_TABLE_COUNT; i++)
         out->table[i].status = SONDE_EOFF;
+    out->gpu_status = SONDE_EOFF;
     for (uint16_t tag = 1; in.good && tag != TAG_END;) {
-        const uint8_t *at = get_bytes(&in, sizeof tag);
+        const uint8_t *at = sonde__bytes_take(&in, sizeof tag);
         if (!at)
             break;
         memcpy(&tag, at, sizeof tag);
@@ -381,6 +391,7 @@ void sonde__telemetry_free(sonde_telemetry *t)
             free_text(t->table[i].row[row].name);
         free(t->table[i].row);
     }
+    sonde__gpus_free(t);
     free_text(t->executable);
     free_text(t->cmd_line);
     *t = (sonde_telemetry){0};

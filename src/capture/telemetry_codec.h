@@ -5,6 +5,7 @@
 #ifndef SONDE_CAPTURE_TELEMETRY_CODEC_H
 #define SONDE_CAPTURE_TELEMETRY_CODEC_H
 
+#include "base/byte_reader.h"
 #include "capture/telemetry.h"
 
 #include <stddef.h>
@@ -19,6 +20,13 @@ size_t sonde__telemetry_encode(const sonde_telemetry *t, uint8_t *out, size_t ca
    into bytes, names of rows into *out. EBADDATA, ENOMEM. */
 sonde_status sonde__telemetry_decode(const uint8_t *bytes, size_t len, sonde_telemetry *out);
 void sonde__telemetry_free(sonde_telemetry *t);
+
+/* One value with its status: at most SONDE__VALUE_ROOM bytes. Reading gives the status, EBADDATA
+   when the value is of another type; a status alone is one byte. */
+enum { SONDE__VALUE_ROOM = 14 };
+uint8_t *sonde__value_put(uint8_t *out, bool is_double, int8_t status, sonde__value value);
+int8_t sonde__value_get(sonde__bytes *in, bool as_double, sonde__value *value);
+sonde_status sonde__value_status(uint8_t byte);
 
 /* 15 bits of a path, never below 16. */
 uint16_t sonde__telemetry_tag(const char *path);

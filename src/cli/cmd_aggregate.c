@@ -231,8 +231,7 @@ static bool make_processor(aggregation *work)
     builder_list list = {{NULL}, 0};
     if (sonde_attributes_from_settings(work->settings, work->compat ? SONDE_ATTRIBUTES_COMPAT : 0,
                                        &work->attributes, &error) != SONDE_OK) {
-        sonde__command_error(work->args->command, "%s: attributes.table: %s",
-                             sonde_settings_path(work->settings), error.text);
+        sonde__command_error(work->args->command, "%s", error.text);
         return false;
     }
     if (!choose_builders(work, &list))

@@ -4,6 +4,7 @@
 #include "base/mask.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "sonde/processor.h"
 #include "sonde/settings.h"
 
 #include <stdio.h>
@@ -52,18 +53,41 @@ static void report_text(const sonde_settings *settings)
         printf("%s: %s belongs to Flowcept; Sonde does not use it\n", path, name);
 }
 
+/* What each key allows by itself may still make no sense together: the table of usage records. */
+static bool makes_sense(const sonde_settings *settings, sonde_settings_error *error)
+{
+    sonde_attributes *table;
+    sonde_processor *processor;
+    sonde_attributes_error reason = {"out of memory"};
+    if (sonde_processor_from_settings(settings, 0, &table, &processor, &reason) == SONDE_OK) {
+        sonde_processor_destroy(processor);
+        sonde_attributes_destroy(table);
+        return true;
+    }
+    snprintf(error->text, sizeof error->text, "%s", reason.text);
+    return false;
+}
+
+static int refuse(const sonde_settings_error *error, bool as_json)
+{
+    if (as_json)
+        report_json(NULL, error->text);
+    else
+        sonde__print_masked(error->text);
+    return SONDE__EXIT_USAGE;
+}
+
 static int check_run(const sonde__args *args)
 {
     sonde_settings *settings;
     sonde_settings_error error;
     const char *path = args->operands > 0 ? args->operand[0] : NULL;
     bool as_json = sonde__args_has(args, "--json");
-    if (sonde_settings_load(path, &settings, &error) != SONDE_OK) {
-        if (as_json)
-            report_json(NULL, error.text);
-        else
-            sonde__print_masked(error.text);
-        return SONDE__EXIT_USAGE;
+    if (sonde_settings_load(path, &settings, &error) != SONDE_OK)
+        return refuse(&error, as_json);
+    if (!makes_sense(settings, &error)) {
+        sonde_settings_free(settings);
+        return refuse(&error, as_json);
     }
     char *yaml = NULL;
     if (as_json)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "record/pump_segment.h"
 #include "record/reading.h"
+#include "record/sampler.h"
 
 #include <time.h>
 
@@ -34,11 +35,17 @@ static bool is_due(uint64_t *due_ns, uint64_t interval_ns, uint64_t now_ns)
     return true;
 }
 
-static void note_own_cpu(void)
+static void note_own_cost(sonde__tick *tick, const sonde__journal *journal)
 {
+    static sonde_counter *written;
     struct timespec cpu;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
         sonde__reading_note_cpu((uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
+    if (!written)
+        written = sonde_counter_get("sonde_overhead_journal_bytes_total",
+                                    "Bytes that the library wrote to its journals", NULL);
+    sonde_counter_add(written, (int64_t)(journal->written - tick->noted_bytes));
+    tick->noted_bytes = journal->written;
 }
 
 /* A part begins with all series: those that have not changed may be in one that was removed. */
@@ -57,11 +64,11 @@ void sonde__tick_run(sonde__tick *tick, sonde__pump *pump, bool last)
 {
     uint64_t now = sonde__clock_monotonic_ns();
     if (is_due(&tick->sample_due_ns, tick->sample_interval_ns, now)) {
-        sonde__reading_sample();
-        note_own_cpu();
+        sonde__sampler_run();
+        note_own_cost(tick, pump->journal);
     }
     if (is_due(&tick->metrics_due_ns, tick->metrics_interval_ns, now) || last) {
-        note_own_cpu();
+        note_own_cost(tick, pump->journal);
         write_metrics(tick, pump, last);
     }
 }

@@ -14,6 +14,7 @@ typedef struct sonde__tick {
     uint64_t metrics_interval_ns;
     uint64_t sample_due_ns;
     uint64_t metrics_due_ns;
+    uint64_t noted_bytes; /* of the journal, that are counted */
     sonde__metric_writer metrics;
     unsigned part; /* of the journal, when metrics were last written */
 } sonde__tick;

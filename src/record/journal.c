@@ -138,6 +138,7 @@ sonde_status sonde__journal_write(sonde__journal *journal, const struct iovec *p
         for (int i = 0; i < count; i++)
             sonde__buf_append(journal->memory, pieces[i].iov_base, pieces[i].iov_len);
         journal->end += length;
+        journal->written += length;
         return journal->memory->status;
     }
     struct iovec copy[PIECES_MAX];
@@ -145,10 +146,12 @@ sonde_status sonde__journal_write(sonde__journal *journal, const struct iovec *p
     sonde_status status = is_ours(journal) ? SONDE_OK : reopen(journal);
     if (status == SONDE_OK)
         status = write_all(journal, copy, count);
-    if (status == SONDE_OK)
+    if (status == SONDE_OK) {
         journal->end += length;
-    else
+        journal->written += length;
+    } else {
         journal->errors++;
+    }
     journal->last = status;
     return status;
 }

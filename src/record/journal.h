@@ -18,9 +18,10 @@ typedef struct sonde__journal {
     int fd;
     dev_t dev;
     ino_t ino;
-    uint64_t end;    /* where the next frame goes */
-    uint64_t before; /* bytes of earlier parts */
-    unsigned part;   /* from 1 */
+    uint64_t end;     /* where the next frame goes */
+    uint64_t before;  /* bytes of earlier parts */
+    unsigned part;    /* from 1 */
+    uint64_t written; /* bytes, by this process, also those removed since */
     uint64_t errors;
     sonde_status last;
     char path[SONDE__JOURNAL_PATH_MAX];      /* of part 1: the same as long as it is open */

@@ -5,8 +5,8 @@
    and those (1 byte and a varint). Texts have their length before them and a NUL behind. */
 #include "record/metric_frame.h"
 
+#include "base/byte_reader.h"
 #include "base/clock.h"
-#include "base/varint.h"
 #include "record/metric_limits.h"
 
 #include <stdlib.h>
@@ -188,39 +188,9 @@ void sonde__metric_writer_free(sonde__metric_writer *writer)
 
 /* --- reading --- */
 
-typedef struct input {
-    const uint8_t *at;
-    const uint8_t *end;
-    bool good;
-} input;
-
-static uint64_t get_varint(input *in)
+static const char *get_text(sonde__bytes *in)
 {
-    uint64_t value = 0;
-    in->good = in->good && sonde__varint_get(&in->at, in->end, &value);
-    return value;
-}
-
-static unsigned get_byte(input *in)
-{
-    in->good = in->good && in->at < in->end;
-    return in->good ? *in->at++ : 0;
-}
-
-static double get_double(input *in)
-{
-    double value = 0;
-    in->good = in->good && (size_t)(in->end - in->at) >= sizeof value;
-    if (in->good) {
-        memcpy(&value, in->at, sizeof value);
-        in->at += sizeof value;
-    }
-    return value;
-}
-
-static const char *get_text(input *in)
-{
-    uint64_t len = get_varint(in);
+    uint64_t len = sonde__bytes_varint(in);
     in->good = in->good && (uint64_t)(in->end - in->at) > len && in->at[len] == '\0';
     if (!in->good)
         return "";
@@ -237,31 +207,31 @@ typedef struct decoded {
     sonde_octave octaves[SONDE_OCTAVES];
 } decoded;
 
-static void get_octave(input *in, sonde_octave *octave, sonde_distribution *d)
+static void get_octave(sonde__bytes *in, sonde_octave *octave, sonde_distribution *d)
 {
-    *octave = (sonde_octave){.exponent = (int)sonde__unzigzag(get_varint(in))};
-    uint64_t used = get_varint(in);
+    *octave = (sonde_octave){.exponent = (int)sonde__unzigzag(sonde__bytes_varint(in))};
+    uint64_t used = sonde__bytes_varint(in);
     in->good = in->good && used <= SONDE_OCTAVE_BUCKETS;
     for (uint64_t i = 0; in->good && i < used; i++) {
-        unsigned bucket = get_byte(in) % SONDE_OCTAVE_BUCKETS;
-        octave->bucket[bucket] = get_varint(in);
+        unsigned bucket = sonde__bytes_byte(in) % SONDE_OCTAVE_BUCKETS;
+        octave->bucket[bucket] = sonde__bytes_varint(in);
         octave->count += octave->bucket[bucket];
     }
     d->count += octave->count;
 }
 
-static void get_histogram(input *in, decoded *out)
+static void get_histogram(sonde__bytes *in, decoded *out)
 {
     sonde_distribution *d = &out->distribution;
-    *d = (sonde_distribution){.sum = get_double(in), .octaves = out->octaves};
-    d->min = get_double(in);
-    d->max = get_double(in);
-    d->count += d->zero = get_varint(in);
-    d->count += d->negative = get_varint(in);
-    d->count += d->under = get_varint(in);
-    d->count += d->over = get_varint(in);
-    d->count += d->unplaced = get_varint(in);
-    d->octave_count = (size_t)get_varint(in);
+    *d = (sonde_distribution){.sum = sonde__bytes_double(in), .octaves = out->octaves};
+    d->min = sonde__bytes_double(in);
+    d->max = sonde__bytes_double(in);
+    d->count += d->zero = sonde__bytes_varint(in);
+    d->count += d->negative = sonde__bytes_varint(in);
+    d->count += d->under = sonde__bytes_varint(in);
+    d->count += d->over = sonde__bytes_varint(in);
+    d->count += d->unplaced = sonde__bytes_varint(in);
+    d->octave_count = (size_t)sonde__bytes_varint(in);
     in->good = in->good && d->octave_count <= SONDE_OCTAVES;
     for (size_t i = 0; in->good && i < d->octave_count; i++) {
         get_octave(in, &out->octaves[i], d);
@@ -273,23 +243,23 @@ static void get_histogram(input *in, decoded *out)
     out->metric.histogram = d;
 }
 
-static void get_metric(input *in, decoded *out)
+static void get_metric(sonde__bytes *in, decoded *out)
 {
     sonde_metric *metric = &out->metric;
-    *metric = (sonde_metric){.kind = (sonde_metric_kind)get_byte(in), .help = ""};
-    metric->overflow = (int)get_byte(in);
+    *metric = (sonde_metric){.kind = (sonde_metric_kind)sonde__bytes_byte(in), .help = ""};
+    metric->overflow = (int)sonde__bytes_byte(in);
     metric->name = get_text(in);
     metric->labels = out->labels;
-    metric->label_count = (size_t)get_varint(in);
+    metric->label_count = (size_t)sonde__bytes_varint(in);
     in->good = in->good && metric->label_count <= SONDE__LABELS_MAX;
     for (size_t i = 0; in->good && i < metric->label_count; i++) {
         out->labels[i].key = get_text(in);
         out->labels[i].value = get_text(in);
     }
     if (metric->kind == SONDE_METRIC_COUNTER)
-        metric->counter = get_varint(in);
+        metric->counter = sonde__bytes_varint(in);
     else if (metric->kind == SONDE_METRIC_GAUGE)
-        metric->gauge = get_double(in);
+        metric->gauge = sonde__bytes_double(in);
     else if (metric->kind == SONDE_METRIC_HISTOGRAM)
         get_histogram(in, out);
     else
@@ -306,7 +276,7 @@ sonde_status sonde__metric_frame_read(const uint8_t *frame,
     if (header.type != SONDE__FRAME_METRICS || header.version != SONDE__FRAME_VERSION)
         return SONDE_EBADDATA;
     sonde__unpacked room = {0};
-    input in = {.good = true};
+    sonde__bytes in = {.good = true};
     sonde_status status = sonde__frame_body(frame, &room, &in.at, &in.end);
     decoded *out = status == SONDE_OK ? malloc(sizeof *out) : NULL;
     if (!out) {

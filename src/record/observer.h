@@ -16,6 +16,12 @@ typedef struct sonde__observer {
 
 extern const sonde__observer sonde__session_observer;
 
+struct sonde_run;
+
+/* A workflow that this process opened has ended: counts it as usage, by the settings file that it
+   was opened with, into dir. Defined above, too. */
+void sonde__workflow_finished(const struct sonde_run *run, const char *settings, const char *dir);
+
 /* For an observer: CPU time that the library's threads have used in this session. */
 uint64_t sonde__library_cpu_ns(void);
 

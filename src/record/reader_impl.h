@@ -118,6 +118,7 @@ struct sonde_reader {
     size_t heap_count; /* the first streams are a heap by key */
     sonde__open_ids open_ids;
     sonde__builder builder;
+    sonde__stream revisited; /* a place to decode a frame that was passed */
     sonde_reader_stats stats;
     bool failed_memory;
 };
@@ -135,6 +136,11 @@ bool sonde__reader_rescan(sonde_reader *reader);
 
 /* Loads the next record of a stream. False: it has no more. */
 bool sonde__stream_advance(sonde_reader *reader, sonde__stream *stream);
+
+/* Record seq of a lane once more, wherever it stands: entry and decoder of the result are good
+   until the next call. NULL: it is not there. */
+const sonde__stream *sonde__reader_revisit(sonde_reader *reader, uint64_t run, uint16_t lane,
+                                           uint64_t seq);
 
 void sonde__reader_free_index(sonde_reader *reader);
 

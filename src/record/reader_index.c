@@ -430,8 +430,36 @@ bool sonde__stream_advance(sonde_reader *reader, sonde__stream *stream)
     }
 }
 
+static bool find_entry(sonde_reader *reader, const sonde__frame_ref *ref, uint64_t seq)
+{
+    sonde__stream *place = &reader->revisited;
+    if (seq < ref->first_seq || seq - ref->first_seq >= ref->count ||
+        !load_bytes(reader, place, ref))
+        return false;
+    while (sonde__decoder_next(&place->decoder, &place->entry))
+        if (place->entry.seq == seq)
+            return true;
+    return false;
+}
+
+const sonde__stream *sonde__reader_revisit(sonde_reader *reader, uint64_t run, uint16_t lane,
+                                           uint64_t seq)
+{
+    for (size_t i = 0; i < reader->stream_count; i++) {
+        const sonde__stream *stream = reader->streams[i];
+        if (stream->control || stream->lane != lane || stream->run->run.run != run)
+            continue;
+        for (size_t frame = stream->next; frame > 0; frame--)
+            if (find_entry(reader, &stream->frames[frame - 1], seq))
+                return &reader->revisited;
+    }
+    return NULL;
+}
+
 void sonde__reader_free_index(sonde_reader *reader)
 {
+    sonde__decoder_free(&reader->revisited.decoder);
+    free(reader->revisited.bytes);
     for (size_t i = 0; i < reader->stream_count; i++) {
         sonde__decoder_free(&reader->streams[i]->decoder);
         free(reader->streams[i]->frames);

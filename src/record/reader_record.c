@@ -222,10 +222,11 @@ static void place_number(sonde_record *out, const sonde__decoded_attr *attr, uin
 }
 
 /* wall_ns is the attribute's time, where it has one. */
-static void place(sonde__builder *builder, sonde_record *out, const sonde__decoded_attr *attr,
+static void place(sonde_reader *reader, sonde_record *out, const sonde__decoded_attr *attr,
                   uint64_t wall_ns)
 {
-    if (sonde__readings_place(&builder->readings, out, attr))
+    sonde__builder *builder = &reader->builder;
+    if (sonde__readings_place(reader, out, attr))
         return;
     const char **text;
     size_t *len;
@@ -310,10 +311,10 @@ static void fill_attrs(sonde_reader *reader, const sonde__stream *stream, const 
         builder->used = release(builder, sonde__entry_id(&stream->decoder, entry));
         for (const sonde__held *held = builder->used; held; held = held->next)
             for (size_t i = 0; i < held->count; i++)
-                place(builder, out, &held->attrs[i], held->attrs[i].mono_ns);
+                place(reader, out, &held->attrs[i], held->attrs[i].mono_ns);
     }
     while (at && sonde__decode_attr(&stream->decoder, &at, end, &attr))
-        place(builder, out, &attr, attr.mono_ns + offset);
+        place(reader, out, &attr, attr.mono_ns + offset);
     lend(builder, out);
 }
 
@@ -335,6 +336,7 @@ bool sonde__builder_make(sonde_reader *reader, const sonde__stream *stream, sond
     const sonde__entry *entry = &stream->entry;
     free_held(builder->used);
     builder->used = NULL;
+    sonde__readings_next(&builder->readings);
     builder->attr_count = builder->tag_count = builder->event_count = builder->link_count = 0;
     *out = (sonde_record){
         .kind = (sonde_record_kind)entry->kind,
@@ -383,6 +385,7 @@ bool sonde__builder_leftover(sonde_reader *reader, sonde_record *out)
     sonde__builder *builder = &reader->builder;
     free_held(builder->used);
     builder->used = NULL;
+    sonde__readings_next(&builder->readings);
     builder->attr_count = builder->tag_count = builder->event_count = builder->link_count = 0;
     for (size_t i = 0; i < SONDE__HELD_BUCKETS && builder->held_count > 0; i++) {
         if (!builder->held[i])
@@ -399,7 +402,7 @@ bool sonde__builder_leftover(sonde_reader *reader, sonde_record *out)
         builder->used = release(builder, out->id);
         for (const sonde__held *held = builder->used; held; held = held->next)
             for (size_t n = 0; n < held->count; n++)
-                place(builder, out, &held->attrs[n], held->attrs[n].mono_ns);
+                place(reader, out, &held->attrs[n], held->attrs[n].mono_ns);
         lend(builder, out);
         return true;
     }

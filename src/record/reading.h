@@ -5,6 +5,7 @@
 
 #include "record/usage.h"
 #include "sonde/session.h"
+#include "sonde/settings.h"
 #include "sonde/task_telemetry.h"
 
 #include <stdatomic.h>
@@ -31,13 +32,14 @@ typedef struct sonde__reading {
    now). False: there is none. */
 bool sonde__reading_take(sonde_measure measure, uint64_t end_ticks, sonde__reading *out);
 
-/* A session begins or ends. */
+/* A session begins: what its settings file says (NULL: there is none), completing the options.
+   Takes the settings over. */
+void sonde__reading_settings(sonde_settings *settings, sonde_options *options);
+
+/* Recording begins or ends. */
 void sonde__reading_start(const sonde_options *options);
 void sonde__reading_stop(void);
 void sonde__reading_after_fork(void);
-
-/* One sample of the process, by the library's thread. */
-void sonde__reading_sample(void);
 
 /* CPU time of the library's thread, in nanoseconds, for the bound on the whole. */
 void sonde__reading_note_cpu(uint64_t thread_cpu_ns);

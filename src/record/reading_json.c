@@ -2,6 +2,7 @@
 #include "record/reading_json.h"
 
 #include "capture/telemetry_codec.h"
+#include "sonde/gpu.h"
 
 /* A difference, under its key; Flowcept's names. */
 typedef struct difference {
@@ -77,6 +78,59 @@ static void write_sections(sonde__json *json, const sonde_telemetry *a, const so
         sonde__json_end_object(json);
 }
 
+/* Metrics of a GPU that Flowcept's summary has no difference of; each under its own name. */
+static const struct {
+    const char *key;
+    sonde_gpu_metric metric;
+} gpu_differences[] = {
+    {"used_diff", SONDE_GPU_USED},
+    {"power_diff", SONDE_GPU_POWER},
+    {"average_socket_power_diff", SONDE_GPU_SOCKET_POWER},
+    {"temperature_diff", SONDE_GPU_TEMPERATURE},
+    {"hotspot_diff", SONDE_GPU_HOTSPOT},
+    {"utilization_diff", SONDE_GPU_UTILIZATION},
+    {"energy_diff", SONDE_GPU_ENERGY},
+    {"process_memory_diff", SONDE_GPU_PROCESS_MEMORY},
+};
+enum { GPU_DIFFERENCES = sizeof gpu_differences / sizeof *gpu_differences };
+
+static void write_gpu(sonde__json *json, const sonde_telemetry *a, size_t at_start,
+                      const sonde_telemetry *b, size_t at_end)
+{
+    sonde__json_key(json, sonde_telemetry_gpu_name(b, at_end));
+    sonde__json_begin_object(json);
+    for (unsigned i = 0; i < GPU_DIFFERENCES; i++) {
+        double before;
+        double after;
+        if (sonde_telemetry_gpu_double(a, at_start, gpu_differences[i].metric, &before) !=
+                SONDE_OK ||
+            sonde_telemetry_gpu_double(b, at_end, gpu_differences[i].metric, &after) != SONDE_OK)
+            continue;
+        sonde__json_key(json, gpu_differences[i].key);
+        sonde__json_double(json, after - before);
+    }
+    sonde__json_end_object(json);
+}
+
+/* Of the GPUs that both readings have, by their name: one may have gone in between. */
+static void write_gpus(sonde__json *json, const sonde_telemetry *a, const sonde_telemetry *b)
+{
+    bool open = false;
+    for (size_t i = 0; i < sonde_telemetry_gpus(b); i++)
+        for (size_t j = 0; j < sonde_telemetry_gpus(a); j++) {
+            if (strcmp(sonde_telemetry_gpu_name(a, j), sonde_telemetry_gpu_name(b, i)) != 0)
+                continue;
+            if (!open) {
+                sonde__json_key(json, "gpu");
+                sonde__json_begin_object(json);
+                open = true;
+            }
+            write_gpu(json, a, j, b, i);
+        }
+    if (open)
+        sonde__json_end_object(json);
+}
+
 void sonde__reading_summary(const sonde_record *record, sonde__json *json)
 {
     sonde_telemetry start = {0};
@@ -91,6 +145,7 @@ void sonde__reading_summary(const sonde_record *record, sonde__json *json)
         sonde__json_key(json, "duration_sec");
         sonde__json_double(json, (double)record->duration_ns / 1e9);
         write_sections(json, &start, &end);
+        write_gpus(json, &start, &end);
         sonde__json_end_object(json);
     }
     sonde__telemetry_free(&start);

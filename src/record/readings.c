@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record/readings.h"
 
+#include "record/reader_impl.h"
 #include "record/segment.h"
+#include "record/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,51 +79,119 @@ static void keep_bytes(sonde__readings *readings, uint64_t run, uint64_t id, con
     *bucket = at + 1;
 }
 
-void sonde__readings_keep(sonde__readings *readings, const sonde__decoder *decoder,
-                          const sonde__entry *entry)
+/* The reading that a telemetry record holds; false: none. */
+static bool reading_of(const sonde__decoder *decoder, const sonde__entry *entry, sonde_reading *out)
 {
     const uint8_t *at = entry->attrs;
     const uint8_t *end = at + entry->attrs_len;
     sonde__decoded_attr attr;
     while (at && sonde__decode_attr(decoder, &at, end, &attr))
         if (attr.system == SONDE__SYS_TELEMETRY && attr.type == SONDE_ATTR_BYTES &&
-            attr.attr.value.s.len > 0)
-            keep_bytes(readings, decoder->header.run,
-                       (uint64_t)decoder->header.lane << 48 | entry->seq, attr.attr.value.s.data,
-                       attr.attr.value.s.len);
+            attr.attr.value.s.len > 0) {
+            *out = (sonde_reading){attr.attr.value.s.data, attr.attr.value.s.len};
+            return true;
+        }
+    return false;
 }
 
-bool sonde__readings_place(sonde__readings *readings, sonde_record *out,
-                           const sonde__decoded_attr *attr)
+void sonde__readings_keep(sonde__readings *readings, const sonde__decoder *decoder,
+                          const sonde__entry *entry)
 {
-    if (attr->system == SONDE__SYS_USAGE && attr->type == SONDE_ATTR_BYTES) {
-        if (attr->attr.value.s.len == sizeof readings->usage) {
-            memcpy(&readings->usage, attr->attr.value.s.data, sizeof readings->usage);
-            out->usage = &readings->usage;
-        }
+    sonde_reading reading;
+    if (reading_of(decoder, entry, &reading))
+        keep_bytes(readings, decoder->header.run, (uint64_t)decoder->header.lane << 48 | entry->seq,
+                   reading.data, reading.len);
+}
+
+/* A copy that lives as long as the record given out. */
+static bool copy_again(sonde__readings *readings, sonde_reading *reading)
+{
+    void *again = readings->again;
+    if (!sonde__grow(&again, &readings->again_cap, readings->again_count, sizeof(void *)))
+        return false;
+    readings->again = again;
+    void *copy = malloc(reading->len);
+    if (!copy)
+        return false;
+    memcpy(copy, reading->data, reading->len);
+    readings->again[readings->again_count++] = copy;
+    reading->data = copy;
+    return true;
+}
+
+/* The reading of an id: one that is kept, or out of its file once more. */
+static bool look_up(sonde__readings *readings, sonde_reader *reader, uint64_t run, uint64_t id,
+                    sonde_reading *out)
+{
+    uint32_t at = readings->buckets ? *find(readings, run, id) : 0;
+    if (at != 0) {
+        const sonde__kept_reading *kept = &readings->ring[at - 1];
+        *out = (sonde_reading){kept->bytes, kept->len};
         return true;
     }
-    bool start = attr->system == SONDE__SYS_TELEMETRY_START;
-    if (attr->type != SONDE_ATTR_UINT || (!start && attr->system != SONDE__SYS_TELEMETRY_END))
-        return attr->system == SONDE__SYS_POINT;
-    uint32_t at = readings->buckets ? *find(readings, out->run, attr->attr.value.u) : 0;
-    if (at == 0)
+    const sonde__stream *found =
+        sonde__reader_revisit(reader, run, (uint16_t)(id >> 48), id & ((UINT64_C(1) << 48) - 1));
+    return found && found->entry.kind == SONDE__KIND_TELEMETRY &&
+           reading_of(&found->decoder, &found->entry, out) && copy_again(readings, out);
+}
+
+static void add_inside(sonde__readings *readings, sonde_record *out, const sonde_reading *reading)
+{
+    void *inside = readings->inside;
+    if (!sonde__grow(&inside, &readings->inside_cap, out->reading_count, sizeof *reading))
+        return;
+    readings->inside = inside;
+    readings->inside[out->reading_count++] = *reading;
+    out->readings = readings->inside;
+}
+
+bool sonde__readings_place(sonde_reader *reader, sonde_record *out, const sonde__decoded_attr *attr)
+{
+    sonde__readings *readings = &reader->builder.readings;
+    sonde_reading reading;
+    switch (attr->system) {
+    case SONDE__SYS_POINT:
         return true;
-    const sonde__kept_reading *kept = &readings->ring[at - 1];
-    if (start) {
-        out->telemetry_start = kept->bytes;
-        out->telemetry_start_len = kept->len;
+    case SONDE__SYS_USAGE:
+        if (attr->type == SONDE_ATTR_BYTES &&
+            sonde__usage_load(attr->attr.value.s.data, attr->attr.value.s.len, &readings->usage))
+            out->usage = &readings->usage;
+        return true;
+    case SONDE__SYS_TELEMETRY_START:
+    case SONDE__SYS_TELEMETRY_END:
+    case SONDE__SYS_TELEMETRY_INSIDE:
+        break;
+    default:
+        return false;
+    }
+    if (attr->type != SONDE_ATTR_UINT ||
+        !look_up(readings, reader, out->run, attr->attr.value.u, &reading))
+        return true;
+    if (attr->system == SONDE__SYS_TELEMETRY_INSIDE) {
+        add_inside(readings, out, &reading);
+    } else if (attr->system == SONDE__SYS_TELEMETRY_START) {
+        out->telemetry_start = reading.data;
+        out->telemetry_start_len = reading.len;
     } else {
-        out->telemetry_end = kept->bytes;
-        out->telemetry_end_len = kept->len;
+        out->telemetry_end = reading.data;
+        out->telemetry_end_len = reading.len;
     }
     return true;
+}
+
+void sonde__readings_next(sonde__readings *readings)
+{
+    while (readings->again_count > 0)
+        free(readings->again[--readings->again_count]);
 }
 
 void sonde__readings_free(sonde__readings *readings)
 {
     while (readings->put > readings->first)
         drop_oldest(readings);
+    sonde__readings_next(readings);
+    free(readings->again);
+    free(readings->inside);
     free(readings->ring);
     free(readings->buckets);
     *readings = (sonde__readings){0};

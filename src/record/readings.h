@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telemetry records that a reader has passed, for the tasks that refer to them: the last ones, up
-   to a limit. */
+/* Telemetry records that a reader has passed, for the tasks that refer to them. The last ones are
+   kept; a task that began before them has its reading fetched from the file once more. */
 #ifndef SONDE_RECORD_READINGS_H
 #define SONDE_RECORD_READINGS_H
 
@@ -25,7 +25,12 @@ typedef struct sonde__readings {
     uint64_t put;              /* ever */
     uint64_t first;            /* oldest that is kept */
     size_t bytes;
-    sonde_usage usage; /* of the record given out */
+    /* of the record given out: */
+    sonde_task_usage usage;
+    sonde_reading *inside;
+    size_t inside_cap;
+    void **again; /* copies of readings that were fetched */
+    size_t again_count, again_cap;
 } sonde__readings;
 
 /* Keeps the reading of a telemetry record. */
@@ -33,8 +38,11 @@ void sonde__readings_keep(sonde__readings *readings, const sonde__decoder *decod
                           const sonde__entry *entry);
 
 /* Takes an attribute that is about telemetry; false: it is not. */
-bool sonde__readings_place(sonde__readings *readings, sonde_record *out,
+bool sonde__readings_place(sonde_reader *reader, sonde_record *out,
                            const sonde__decoded_attr *attr);
+
+/* The record given out is not used any more. */
+void sonde__readings_next(sonde__readings *readings);
 
 void sonde__readings_free(sonde__readings *readings);
 

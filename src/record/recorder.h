@@ -5,6 +5,7 @@
 #define SONDE_RECORD_RECORDER_H
 
 #include "record/drain.h"
+#include "record/finished.h"
 #include "record/lane.h"
 #include "record/segment.h"
 #include "sonde/session.h"
@@ -39,6 +40,7 @@ struct sonde_session {
     char *subtype;
     char *parent_workflow_id;
     sonde_options options; /* texts and attributes not valid after open */
+    sonde__finished finished;
 };
 
 typedef struct sonde__recorder {

@@ -313,23 +313,63 @@ bool sonde__session_auto(void)
     return true;
 }
 
+/* What is needed of a session to tell of its end after the locks were released. */
+typedef struct ended_workflow {
+    bool tell;
+    sonde__finished finished;
+    sonde_run run;
+    char *name; /* NULL: the session's */
+    char session_name[sizeof((sonde_session *)NULL)->name];
+    char dir[SONDE__JOURNAL_PATH_MAX];
+} ended_workflow;
+
+/* With the locks. A process that joined is part of the opener's workflow. */
+static void take_ended(sonde_session *session, sonde_task_status status, ended_workflow *out)
+{
+    if (session->joined || session->disabled || !session->finished.settings) {
+        sonde__finished_free(&session->finished);
+        return;
+    }
+    out->tell = true;
+    out->finished = session->finished;
+    session->finished = (sonde__finished){0};
+    out->run =
+        (sonde_run){.run = session->run, .session = session->id, .opener = 1, .status = status};
+    out->name = session->workflow_name;
+    session->workflow_name = NULL;
+    memcpy(out->session_name, session->name, sizeof out->session_name);
+    memcpy(out->dir, session->dir, sizeof out->dir);
+    out->run.workflow_name = out->name ? out->name : out->session_name;
+}
+
+static void tell_ended(ended_workflow *ended, const sonde_attr *attrs, size_t count)
+{
+    if (ended->tell)
+        sonde__finished_tell(&ended->finished, &ended->run, ended->dir, attrs, count);
+    sonde__finished_free(&ended->finished);
+    free(ended->name);
+}
+
 void sonde_close_with(sonde_session *session, sonde_task_status status, const char *error,
                       const sonde_attr *attrs, size_t attr_count)
 {
     sonde__recorder *recorder = &sonde__the_recorder;
     if (!session)
         return;
+    ended_workflow ended = {.tell = false};
     sonde__recorder_check_fork();
     lock_all();
     if (session == &recorder->session && session->open) {
         sonde__run_end end = {status, SONDE_RUN_CLOSED, error, attrs, attr_count};
         if (!session->disabled)
             sonde__recorder_stop(&end, SONDE__CLOSE_DRAIN_NS);
+        take_ended(session, status, &ended);
         session->open = false;
         free_texts(session);
     }
     recorder->fork_pending = false;
     unlock_all();
+    tell_ended(&ended, attrs, attr_count);
 }
 
 void sonde_close(sonde_session *session)
@@ -341,6 +381,7 @@ void sonde_close(sonde_session *session)
    for recovery, which finds everything. */
 void sonde__session_at_exit(void)
 {
+    ended_workflow ended = {.tell = false};
     sonde__recorder *recorder = &sonde__the_recorder;
     sonde__region *region = atomic_load(&recorder->region);
     if (!region || atomic_load(&region->alive) != 1 ||
@@ -355,9 +396,11 @@ void sonde__session_at_exit(void)
         sonde__run_end end = {session->by_default ? SONDE_FINISHED : SONDE_UNKNOWN,
                               SONDE_RUN_CLOSED, NULL, NULL, 0};
         sonde__recorder_stop(&end, SONDE__EXIT_WAIT_NS);
+        take_ended(session, end.status, &ended);
         session->open = false;
     }
     unlock_all();
+    tell_ended(&ended, NULL, 0);
 }
 
 sonde_status sonde_flush(sonde_session *session, int durable, uint64_t timeout_ns)

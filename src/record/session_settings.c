@@ -4,6 +4,7 @@
 
 #include "record/limits.h"
 #include "record/machine_frame.h"
+#include "record/reading.h"
 #include "record/recorder.h"
 #include "sonde/settings.h"
 
@@ -59,6 +60,17 @@ static void settle_parts(sonde_options *options)
         options->part_bytes = SONDE__PART_BYTES_MIN;
 }
 
+/* Whoever counts finished workflows will want what is known of this one. */
+static void keep_for_usage(const sonde_settings *settings, sonde_session *session)
+{
+    int wanted = 0;
+    sonde__finished_free(&session->finished);
+    if (settings && sonde_settings_path(settings) &&
+        sonde_settings_bool(settings, "attributes.enabled", &wanted) == SONDE_OK && wanted)
+        sonde__finished_keep(&session->finished, sonde_settings_path(settings),
+                             session->options.attrs, session->options.attr_count);
+}
+
 sonde_status sonde__session_settings(sonde_session *session, bool *disabled)
 {
     sonde_options *options = &session->options;
@@ -76,7 +88,8 @@ sonde_status sonde__session_settings(sonde_session *session, bool *disabled)
     }
     if (!*disabled)
         sonde__machine_note_take(&sonde__the_recorder.drain.machine, settings);
-    sonde_settings_free(settings);
+    keep_for_usage(settings, session);
+    sonde__reading_settings(settings, options); /* has the settings from now on */
     if (options->bytes_max > 0 && options->bytes_max < SONDE__BYTES_MAX_MIN)
         return SONDE_EINVAL;
     settle_parts(options);

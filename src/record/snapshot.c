@@ -6,7 +6,7 @@
 #include "record/recorder.h"
 #include "record/snapshot_json.h"
 #include "record/task_metrics.h"
-#include "sonde/capture.h"
+#include "sonde/gpu.h"
 #include "sonde/metric.h"
 
 #include <math.h>
@@ -48,8 +48,10 @@ sonde_status sonde_snapshot_reader_open(sonde_snapshot_reader **out)
     if (!reader)
         return SONDE_ENOMEM;
     sonde_capture_options options = SONDE_CAPTURE_OPTIONS_DEFAULT;
-    options.types = SONDE_CAPTURE_CPU | SONDE_CAPTURE_MEMORY;
+    static const char *const gpu[] = {"used", "utilization", NULL};
+    options.types = SONDE_CAPTURE_CPU | SONDE_CAPTURE_MEMORY | SONDE_CAPTURE_GPU;
     options.level = SONDE_LEVEL_REGULAR;
+    options.gpu = gpu;
     if (sonde_capture_open(&options, &reader->capture) != SONDE_OK)
         reader->capture = NULL;
     reader->opened_ns = sonde__clock_monotonic_ns();
@@ -103,6 +105,28 @@ static double rate_since(window *from, uint64_t executed, uint64_t now_ns)
     return rate;
 }
 
+/* Of the GPUs that tell: memory in all, and how busy they are on average. */
+static void read_gpus(const sonde_telemetry *now, sonde_snapshot *out)
+{
+    double busy = 0;
+    double bytes = 0;
+    unsigned busy_count = 0;
+    unsigned bytes_count = 0;
+    for (size_t i = 0; i < sonde_telemetry_gpus(now); i++) {
+        double value;
+        if (sonde_telemetry_gpu_double(now, i, SONDE_GPU_UTILIZATION, &value) == SONDE_OK) {
+            busy += value;
+            busy_count++;
+        }
+        if (sonde_telemetry_gpu_double(now, i, SONDE_GPU_USED, &value) == SONDE_OK) {
+            bytes += value;
+            bytes_count++;
+        }
+    }
+    out->gpu_utilization_percent = busy_count ? busy / busy_count : NAN;
+    out->gpu_memory_used_mb = bytes_count ? bytes / 1048576 : NAN;
+}
+
 static void read_machine(sonde_snapshot_reader *reader, sonde_snapshot *out)
 {
     out->cpu_utilization_percent = out->memory_used_mb = NAN;
@@ -115,6 +139,7 @@ static void read_machine(sonde_snapshot_reader *reader, sonde_snapshot *out)
         out->cpu_utilization_percent = value;
     if (sonde_telemetry_double(now, SONDE_FIELD_MEMORY_USED, &value) == SONDE_OK)
         out->memory_used_mb = value / 1048576;
+    read_gpus(now, out);
 }
 
 static sonde_status take(sonde_snapshot_reader *reader, const char *activity, const char *device,

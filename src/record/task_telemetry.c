@@ -24,7 +24,8 @@ void sonde__reading_at_start(sonde_task task, const sonde__reading *reading)
     if (reading->id)
         put(task, SONDE__SYS_TELEMETRY_START, SONDE_ATTR_UINT, &reading->id, 8);
     if (reading->has_point)
-        put(task, SONDE__SYS_POINT, SONDE_ATTR_BYTES, &reading->point, sizeof reading->point);
+        put(task, SONDE__SYS_POINT, SONDE_ATTR_BYTES, &reading->point,
+            sonde__point_bytes(&reading->point));
 }
 
 /* The point that was put into the slot at the start; false when it is not there (any more). */
@@ -36,10 +37,8 @@ static bool find_point(const sonde__slot *slot, sonde__point *out)
         memcpy(&attr, slot->attrs + at, sizeof attr);
         at += (uint32_t)sizeof attr;
         if (attr.group == SONDE__GROUP_SYSTEM && attr.key == SONDE__SYS_POINT &&
-            attr.len == sizeof *out && bytes - at >= sizeof *out) {
-            memcpy(out, slot->attrs + at, sizeof *out);
-            return true;
-        }
+            bytes - at >= attr.len)
+            return sonde__point_load(slot->attrs + at, attr.len, out);
         at += (attr.len + 7u) & ~7u;
     }
     return false;
@@ -94,8 +93,8 @@ void sonde__task_end_measured(sonde_task task, sonde_task_status status, const c
         if (reading.id)
             put(task, SONDE__SYS_TELEMETRY_END, SONDE_ATTR_UINT, &reading.id, 8);
         if (reading.has_point && start_point(task, &from)) {
-            sonde_usage usage = sonde__usage_between(&from, &reading.point);
-            put(task, SONDE__SYS_USAGE, SONDE_ATTR_BYTES, &usage, sizeof usage);
+            sonde_task_usage usage = sonde__usage_between(&from, &reading.point);
+            put(task, SONDE__SYS_USAGE, SONDE_ATTR_BYTES, &usage, sonde__usage_bytes(&usage));
         }
     }
     sonde__task_end_at(task, status, error, error_len, end);

@@ -74,6 +74,19 @@ sonde_status sonde_settings_item(const sonde_settings *settings, const char *key
     return SONDE_EINVAL;
 }
 
+sonde_status sonde_settings_item_place(const sonde_settings *settings, const char *key,
+                                       size_t index, size_t *line, size_t *column)
+{
+    const sonde__value *value = find(settings, key, SONDE__SETTING_ITEMS);
+    if (!value)
+        return SONDE_EINVAL;
+    if (index >= value->block_count)
+        return SONDE_EABSENT;
+    *line = value->blocks[index].place.line;
+    *column = value->blocks[index].place.column;
+    return SONDE_OK;
+}
+
 sonde_status sonde_settings_list(const sonde_settings *settings, const char *key, size_t index,
                                  const char **out)
 {

@@ -171,7 +171,7 @@ static sonde__item *add_block(sonde__value *value)
     if (!blocks)
         return NULL;
     value->blocks = blocks;
-    blocks[value->block_count] = (sonde__item){{NULL}};
+    blocks[value->block_count] = (sonde__item){.place = {0}};
     value->null = false;
     return &blocks[value->block_count++];
 }
@@ -197,6 +197,7 @@ sonde_status sonde__items_read(sonde__events *events, const sonde__complaints *c
         sonde__item *block = add_block(value);
         if (!block)
             return out_of_memory(&from);
+        block->place = event.place;
         status = read_block(&from, &event, block);
         if (status != SONDE_OK)
             return status;

@@ -3,6 +3,7 @@
 #ifndef SONDE_SETTINGS_VALUE_H
 #define SONDE_SETTINGS_VALUE_H
 
+#include "settings/settings_error.h"
 #include "settings/settings_limits.h"
 #include "settings/settings_schema.h"
 #include "sonde/capture.h"
@@ -15,6 +16,7 @@
 /* A block of a list of blocks: its fields as text, owned; NULL: not given. */
 typedef struct sonde__item {
     char *field[SONDE__SETTINGS_ITEM_FIELDS];
+    sonde__place place; /* where it starts in the file */
 } sonde__item;
 
 typedef struct sonde__value {

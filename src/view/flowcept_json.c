@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "record/reading_json.h"
 
+#include <math.h>
 #include <string.h>
 
 static void hex_key(sonde__json *json, const char *key, uint64_t id)
@@ -188,13 +189,46 @@ static void telemetry_key(sonde__json *json, const char *key, const void *readin
     sonde__reading_json(reading, len, json);
 }
 
+static void readings_key(sonde__json *json, const sonde_record *record)
+{
+    if (record->reading_count == 0)
+        return;
+    sonde__json_key(json, "telemetry_inside");
+    sonde__json_begin_array(json);
+    for (size_t i = 0; i < record->reading_count; i++)
+        sonde__reading_json(record->readings[i].data, record->readings[i].len, json);
+    sonde__json_end_array(json);
+}
+
 static void double_key(sonde__json *json, const char *key, double value)
 {
     sonde__json_key(json, key);
     sonde__json_double(json, value);
 }
 
-static void usage_key(sonde__json *json, const sonde_usage *usage)
+static const char *basis_name(sonde_joules_basis basis)
+{
+    return basis == SONDE_JOULES_COUNTER ? "energy counter" : "power readings";
+}
+
+/* Keys of what is known only. */
+static void gpu_usage(sonde__json *json, const sonde_task_usage *usage)
+{
+    if (!isnan(usage->gpu_bytes_max)) {
+        double_key(json, "gpu_bytes_max", usage->gpu_bytes_max);
+        double_key(json, "gpu_bytes_mean", usage->gpu_bytes_mean);
+        double_key(json, "gpu_byte_seconds", usage->gpu_byte_seconds);
+        double_key(json, "gpu_seconds", usage->gpu_seconds);
+    }
+    if (!isnan(usage->gpu_watts_max))
+        double_key(json, "gpu_watts_max", usage->gpu_watts_max);
+    if (usage->gpu_joules_basis != SONDE_JOULES_UNKNOWN) {
+        double_key(json, "gpu_joules", usage->gpu_joules);
+        text_key(json, "gpu_joules_basis", basis_name(usage->gpu_joules_basis));
+    }
+}
+
+static void usage_key(sonde__json *json, const sonde_task_usage *usage)
 {
     if (!usage)
         return;
@@ -206,6 +240,12 @@ static void usage_key(sonde__json *json, const sonde_usage *usage)
     double_key(json, "rss_bytes_max", usage->rss_bytes_max);
     double_key(json, "rss_bytes_mean", usage->rss_bytes_mean);
     double_key(json, "rss_byte_seconds", usage->rss_byte_seconds);
+    gpu_usage(json, usage);
+    if (usage->cpu_joules_basis != SONDE_JOULES_UNKNOWN) {
+        double_key(json, "cpu_joules", usage->cpu_joules);
+        text_key(json, "cpu_joules_basis", basis_name(usage->cpu_joules_basis));
+        double_key(json, "cpu_joules_seconds", usage->cpu_joules_seconds);
+    }
     sonde__json_end_object(json);
 }
 
@@ -237,6 +277,7 @@ static void sonde_key(sonde__json *json, const sonde_record *record)
         sonde__json_int(json, record->layer);
     }
     usage_key(json, record->usage);
+    readings_key(json, record);
     events_key(json, record);
     links_key(json, record);
     sonde__json_end_object(json);

@@ -80,7 +80,7 @@ static const char *group_prefix(const sonde_record *record, size_t at)
     return "";
 }
 
-static void usage_attributes(const sonde_usage *usage, sonde__each_attr *each, void *user)
+static void usage_attributes(const sonde_task_usage *usage, sonde__each_attr *each, void *user)
 {
     double_attr(each, user, "sonde.usage.cpu_seconds", usage->cpu_seconds);
     double_attr(each, user, "sonde.usage.cpu_percent_max", usage->cpu_percent_max);

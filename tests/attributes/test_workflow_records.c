@@ -129,6 +129,82 @@ static void a_session_that_is_not_there_is_an_error(void **state)
     assert_true(error.text[0] != '\0');
 }
 
+static size_t count_into(sonde_usage_file *file, const char *path)
+{
+    size_t counted = 99;
+    assert_int_equal(sonde_processor_process_session(processor, sonde_usage_file_pending(file),
+                                                     path, NULL, &counted, NULL),
+                     SONDE_OK);
+    return counted;
+}
+
+/* In one map, in a file, after its compaction, and by two processes at the same moment. */
+static void a_session_is_counted_once(void **state)
+{
+    (void)state;
+    char state_path[sizeof folder + 16];
+    snprintf(state_path, sizeof state_path, "%s/state", folder);
+    sonde_session *session = begin("once", NULL, 0);
+    char *path = strdup(sonde_session_path(session));
+    sonde_close(session);
+    assert_int_equal(count_session(path, 1, NULL), SONDE_OK);
+    assert_int_equal(count_session(path, 0, NULL), SONDE_OK);
+    assert_metric(usage, "total_action_once_pass", 1);
+
+    sonde_usage_file *one;
+    sonde_usage_file *two;
+    const sonde_usage *view;
+    assert_int_equal(sonde_usage_file_open(state_path, 0, &one), SONDE_OK);
+    assert_int_equal(sonde_usage_file_open(state_path, 0, &two), SONDE_OK);
+    assert_int_equal(count_into(one, path), 1);
+    assert_int_equal(count_into(two, path), 1);
+    assert_int_equal(sonde_usage_file_commit(one), SONDE_OK);
+    assert_int_equal(sonde_usage_file_commit(two), SONDE_EBUSY);
+    assert_int_equal(count_into(one, path), 0);
+    sonde_usage_file_close(two);
+    assert_int_equal(sonde_usage_file_import(one, "{\"a\": 1}", 8, 0, NULL, NULL), SONDE_OK);
+    sonde_usage_file_close(one); /* the import wrote a snapshot */
+    assert_int_equal(sonde_usage_file_open(state_path, 0, &one), SONDE_OK);
+    assert_int_equal(count_into(one, path), 0);
+    assert_int_equal(sonde_usage_file_refresh(one, &view), SONDE_OK);
+    assert_metric(view, "total_action_once_pass", 1);
+    sonde_usage_file_close(one);
+    assert_int_equal(unlink(state_path) | unlink(path), 0);
+    free(path);
+}
+
+/* With attributes.enabled, closing a session counts it, with what it was opened and closed with. */
+static void closing_counts_the_workflow(void **state)
+{
+    (void)state;
+    char settings[sizeof folder + 32];
+    char metrics[sizeof folder + 32];
+    snprintf(settings, sizeof settings, "%s/settings.yaml", folder);
+    snprintf(metrics, sizeof metrics, "%s/usage.metrics", folder);
+    FILE *file = fopen(settings, "w");
+    assert_non_null(file);
+    assert_true(fputs("attributes: {enabled: true, builders: [legacy]}\n", file) >= 0);
+    fclose(file);
+    setenv("SONDE_SETTINGS", settings, 1);
+    sonde_attr at_start = text_attr("network", SONDE_ATTR_STRING, "ResNet-50");
+    sonde_attr at_end = text_attr("version", SONDE_ATTR_STRING, "5.3.0");
+    sonde_session *session = begin("train", &at_start, 1);
+    char *path = strdup(sonde_session_path(session));
+    sonde_close_with(session, SONDE_FINISHED, NULL, &at_end, 1);
+    unsetenv("SONDE_SETTINGS");
+    sonde_usage_file *state_file;
+    const sonde_usage *view;
+    assert_int_equal(sonde_usage_file_open(metrics, 0, &state_file), SONDE_OK);
+    assert_int_equal(sonde_usage_file_refresh(state_file, &view), SONDE_OK);
+    assert_metric(view, "total_action_train_pass", 1);
+    assert_metric(view, "network_resnet_50_action_train", 1);
+    assert_metric(view, "version_5_3_0_action_train", 1);
+    assert_int_equal(count_into(state_file, path), 0); /* the file has it */
+    sonde_usage_file_close(state_file);
+    assert_int_equal(unlink(settings) | unlink(metrics) | unlink(path), 0);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +212,8 @@ int main(void)
         cmocka_unit_test(a_workflow_that_failed_is_a_failure),
         cmocka_unit_test(attributes_of_the_workflow_hold),
         cmocka_unit_test(a_session_that_is_not_there_is_an_error),
+        cmocka_unit_test(a_session_is_counted_once),
+        cmocka_unit_test(closing_counts_the_workflow),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

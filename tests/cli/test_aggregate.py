@@ -235,8 +235,15 @@ def test_wrong_settings(sonde, folder, lines, text, message):
 def test_attributes_that_make_no_sense(sonde, folder, lines):
     (folder / "settings.yaml").write_text("attributes: {table: [{name: x, raw_key: gpu}]}\n")
     assert sonde("aggregate", lines(JOB)) == (
-        2, "", 'sonde aggregate: settings.yaml: attributes.table: attribute x: the raw_key "gpu" '
-               "belongs to gpus\n")
+        2, "", 'sonde aggregate: settings.yaml:1:22: attributes.table: attribute x: the raw_key '
+               '"gpu" belongs to gpus\n')
+    done = sonde("check")
+    assert done.code == 2
+    assert "settings.yaml:1:22: attributes.table: attribute x: " in done.out + done.err
+    (folder / "settings.yaml").write_text("attributes: {builtin: false, builders: [time]}\n")
+    done = sonde("check")
+    assert done.code == 2
+    assert "settings.yaml: attributes: builder time needs the attribute" in done.out + done.err
 
 
 def test_limit_of_metrics(metrics, lines, folder):
@@ -474,3 +481,13 @@ def test_workflows_of_a_session(sonde, metrics, environment, folder):
     result = metrics("telemetry/nested.sonde")
     assert result["total_action_nested_pass"] == 1
     assert 0 < result["time_lapsed_today"] < 60
+
+
+def test_a_run_is_counted_when_it_ends(sonde, metrics, folder):
+    (folder / "settings.yaml").write_text("attributes: {enabled: true}\n")
+    assert sonde("run", "--session", "job", "--", "true").code == 0
+    assert sonde("run", "--session", "job", "--", "false").code == 1
+    result = metrics("--state", "telemetry/usage.metrics")
+    assert (result["total_action_job_pass"], result["total_action_job_2_fail"]) == (1, 1)
+    again = metrics("--state", "telemetry/usage.metrics", "telemetry/job.sonde", "telemetry/job_2.sonde")
+    assert again == result | {"last_updated": again["last_updated"]}

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json_read.h"
 #include "capture/telemetry_codec.h"
+#include "record/readings.h"
 #include "sonde/sonde.h"
 
 #include <pthread.h>
@@ -154,11 +155,12 @@ static void test_tags_are_different(void **state)
 static void test_duration_does_not_include_readings(void **state)
 {
     (void)state;
+    enum { EMPTY = 200 };
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.telemetry_start = options.telemetry_end = SONDE_MEASURE_FULL;
     options.overhead_limit = 0;
     open_session(&options);
-    for (int i = 0; i < 50; i++)
+    for (int i = 0; i < EMPTY; i++)
         sonde_task_end(sonde_task_begin(SONDE_NAME("empty")));
     close_and_read();
     sonde_record record;
@@ -167,7 +169,7 @@ static void test_duration_does_not_include_readings(void **state)
     for (; next_task("empty", &record); tasks++)
         if (record.duration_ns < least)
             least = record.duration_ns;
-    assert_int_equal(tasks, 50);
+    assert_int_equal(tasks, EMPTY);
     assert_true(least < 2000);
     close_reader();
 }
@@ -178,6 +180,7 @@ static void test_peak_between_the_readings(void **state)
     enum { BYTES = 500 << 20 };
     sonde_options options = SONDE_OPTIONS_DEFAULT;
     options.sample_interval_ns = 5000000;
+    options.overhead_limit = 0;
     open_session(&options);
     sonde_task task = sonde_task_begin_measured(SONDE_NAME("peak"), SONDE_MEASURE_LIGHT);
     void *memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
@@ -318,6 +321,82 @@ static void test_overhead_limit_lowers_the_level(void **state)
     close_reader();
 }
 
+/* A task that began long ago, and more readings since than a reader keeps; its own are all there.
+ */
+static void test_readings_of_a_long_session(void **state)
+{
+    (void)state;
+    enum { MANY = SONDE__READINGS_MAX + 2000 };
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.overhead_limit = 0;
+    options.full_wait_ns = 1000000000u;
+    open_session(&options);
+    sonde_task outer = sonde_task_begin_measured(SONDE_NAME("outer"), SONDE_MEASURE_LIGHT);
+    sonde_task_measure(outer, SONDE_MEASURE_LIGHT);
+    for (int i = 0; i < MANY; i++) {
+        sonde_task task = sonde_task_begin(SONDE_NAME("inner"));
+        sonde_task_end_measured(task, SONDE_FINISHED, NULL, SONDE_MEASURE_LIGHT);
+    }
+    sonde_task_measure(outer, SONDE_MEASURE_REGULAR);
+    sonde_task_end_measured(outer, SONDE_FINISHED, NULL, SONDE_MEASURE_LIGHT);
+    close_and_read();
+    sonde_record record;
+    int inner = 0;
+    bool found = false;
+    while (sonde_reader_next(reader, &record) == SONDE_OK) {
+        inner += record.name_len == 5 && memcmp(record.name, "inner", 5) == 0 &&
+                 record.telemetry_end != NULL;
+        if (record.name_len != 5 || memcmp(record.name, "outer", 5) != 0)
+            continue;
+        static char text[65536];
+        found = true;
+        assert_non_null(record.telemetry_start);
+        assert_non_null(record.telemetry_end);
+        assert_int_equal(
+            sonde_reading_json(record.telemetry_start, record.telemetry_start_len, take_text, text),
+            SONDE_OK);
+        assert_int_equal(record.reading_count, 2);
+        sonde_reading_json(record.readings[0].data, record.readings[0].len, take_text, text);
+        assert_non_null(strstr(text, "\"level\":\"light\""));
+        sonde_reading_json(record.readings[1].data, record.readings[1].len, take_text, text);
+        assert_non_null(strstr(text, "\"level\":\"regular\""));
+    }
+    assert_true(found);
+    assert_int_equal(inner, MANY);
+    close_reader();
+}
+
+/* Costly for a moment, then cheap: less is read, and after a while more again, both recorded. */
+static void test_level_rises_when_the_cost_has_fallen(void **state)
+{
+    (void)state;
+    sonde_options options = SONDE_OPTIONS_DEFAULT;
+    options.telemetry_start = options.telemetry_end = SONDE_MEASURE_FULL;
+    options.overhead_limit = 0.02;
+    open_session(&options);
+    uint64_t start = sonde__clock_monotonic_ns();
+    while (sonde__clock_monotonic_ns() < start + 1300000000u)
+        sonde_task_end(sonde_task_begin(SONDE_NAME("costly")));
+    while (sonde__clock_monotonic_ns() < start + 9000000000u) {
+        sonde_task_end(sonde_task_begin(SONDE_NAME("cheap")));
+        usleep(200000);
+    }
+    close_and_read();
+    sonde_record record;
+    bool lowered = false;
+    bool raised = false;
+    while (next_task("sonde.overhead_limit", &record)) {
+        char from = record.attrs[0].value.s.data[0];
+        char to = record.attrs[1].value.s.data[0];
+        lowered |= from == 'f' && to == 'r';
+        raised |= lowered && ((from == 'o' && to == 'l') || (from == 'l' && to == 'r') ||
+                              (from == 'r' && to == 'f'));
+    }
+    assert_true(lowered);
+    assert_true(raised);
+    close_reader();
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -342,6 +421,8 @@ int main(void)
         cmocka_unit_test(test_threads_measure_at_once),
         cmocka_unit_test(test_sampling_keeps_counts_exact),
         cmocka_unit_test(test_overhead_limit_lowers_the_level),
+        cmocka_unit_test(test_readings_of_a_long_session),
+        cmocka_unit_test(test_level_rises_when_the_cost_has_fallen),
     };
     return cmocka_run_group_tests_name("task_telemetry", tests, set_up, tear_down);
 }

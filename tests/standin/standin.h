@@ -17,6 +17,8 @@ typedef enum standin_knob {
     STANDIN_SPIN_NS,       /* what each call takes */
     STANDIN_VERSION,       /* that the library says it has */
     STANDIN_NOT_AVAILABLE, /* not 0: sensors that are not there answer all ones */
+    STANDIN_USED_MORE,     /* bytes in use beyond the usual; NVML */
+    STANDIN_ENERGY_MORE,   /* millijoules beyond the usual; NVML */
     STANDIN_KNOBS
 } standin_knob;
 

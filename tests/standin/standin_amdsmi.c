@@ -19,10 +19,10 @@ enum { SUCCESS = 0, INVAL = 1, NOT_FOUND = 31, NOT_INIT = 32 };
 enum { CALL_USAGE = 1, CALL_TOTAL, CALL_ACTIVITY, CALL_METRICS, CALL_UUID, CALL_ASIC };
 enum { DEVICES_MAX = 64, METRICS_BYTES = 4608 };
 
-static long knob[STANDIN_KNOBS] = {
+static _Atomic long knob[STANDIN_KNOBS] = {
     [STANDIN_DEVICES] = 2, [STANDIN_LOST] = -1, [STANDIN_VERSION] = 24};
-static uint64_t calls;
-static int users;
+static _Atomic uint64_t calls;
+static _Atomic int users;
 static char device[DEVICES_MAX], cpu; /* only their addresses matter */
 
 EXPORT standin_steer_function standin_amdsmi_steer;

@@ -11,7 +11,7 @@
 
 typedef int nvmlReturn_t;
 typedef struct nvmlDevice_st {
-    int index;
+    _Atomic int index;
     int mig;
 } * nvmlDevice_t;
 typedef struct {
@@ -44,9 +44,9 @@ enum {
 };
 enum { DEVICES_MAX = 64 };
 
-static long knob[STANDIN_KNOBS] = {[STANDIN_DEVICES] = 2, [STANDIN_LOST] = -1};
-static uint64_t calls;
-static int users;
+static _Atomic long knob[STANDIN_KNOBS] = {[STANDIN_DEVICES] = 2, [STANDIN_LOST] = -1};
+static _Atomic uint64_t calls;
+static _Atomic int users;
 static struct nvmlDevice_st device[DEVICES_MAX];
 
 EXPORT standin_steer_function standin_nvml_steer;
@@ -134,9 +134,9 @@ EXPORT nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t which, nvmlMemory_t *me
 EXPORT nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t which, nvmlMemory_t *memory)
 {
     nvmlReturn_t code = enter(which, CALL_MEMORY);
+    unsigned long long used = 1234567890u + (unsigned long long)knob[STANDIN_USED_MORE];
     if (code == SUCCESS)
-        *memory = (nvmlMemory_t){
-            .total = 42949672960u, .free = 42949672960u - 1234567890u, .used = 1234567890u};
+        *memory = (nvmlMemory_t){.total = 42949672960u, .free = 42949672960u - used, .used = used};
     return code;
 }
 
@@ -223,7 +223,7 @@ EXPORT nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t which,
 {
     nvmlReturn_t code = enter(which, CALL_ENERGY);
     if (code == SUCCESS)
-        *millijoules = 98765;
+        *millijoules = 98765u + (unsigned long long)knob[STANDIN_ENERGY_MORE];
     return code;
 }
 

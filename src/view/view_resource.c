@@ -3,6 +3,7 @@
 
 #include "base/ids.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,12 @@ static void usage_attributes(const sonde_task_usage *usage, sonde__each_attr *ea
     double_attr(each, user, "sonde.usage.cpu_percent_max", usage->cpu_percent_max);
     double_attr(each, user, "sonde.usage.rss_bytes_max", usage->rss_bytes_max);
     double_attr(each, user, "sonde.usage.rss_bytes_mean", usage->rss_bytes_mean);
+    if (!isnan(usage->gpu_bytes_max))
+        double_attr(each, user, "sonde.usage.gpu_bytes_max", usage->gpu_bytes_max);
+    if (!isnan(usage->gpu_joules))
+        double_attr(each, user, "sonde.usage.gpu_joules", usage->gpu_joules);
+    if (!isnan(usage->cpu_joules))
+        double_attr(each, user, "sonde.usage.cpu_joules", usage->cpu_joules);
 }
 
 void sonde__span_attributes(const sonde_record *record, sonde__each_attr *each, void *user)

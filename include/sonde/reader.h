@@ -69,7 +69,7 @@ typedef struct sonde_run {
     const char *segment; /* "shared", or why it was private */
     const sonde_attr *attrs;
     size_t attr_count;
-    uint64_t attrs_left_out; /* attributes of the workflow that were too large to keep */
+    uint64_t attrs_left_out;  /* attributes of the workflow that were too large to keep */
     const char *machine_info; /* where it runs, in the form of sonde_machine_json; a process made by
                                  fork has none, it runs where its parent does */
 } sonde_run;

@@ -72,6 +72,10 @@ sonde_status sonde__analyze(const char *path, size_t top, sonde__analysis *analy
 
 void sonde__analysis_free(sonde__analysis *analysis);
 
+/* The length of a session's name in the name of one of its files; 0: it is no such file, or that of
+   a process that joined. */
+size_t sonde__session_stem(const char *name);
+
 /* The newest session in dir, into out. EABSENT: there is none; EDENIED, EIO. */
 sonde_status sonde__session_newest(const char *dir, char *out, size_t size);
 

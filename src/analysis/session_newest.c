@@ -20,8 +20,7 @@ static bool is_member(const char *name, size_t stem)
     return strspn(name + stem - RUN_HEX, "0123456789abcdef") >= RUN_HEX;
 }
 
-/* The length of a session's name in the name of one of its files; 0: it is no such file. */
-static size_t stem_of(const char *name)
+size_t sonde__session_stem(const char *name)
 {
     static const char *const suffixes[] = {".sonde", ".csv"};
     size_t len = strlen(name);
@@ -47,7 +46,7 @@ sonde_status sonde__session_newest(const char *dir, char *out, size_t size)
     struct timespec best_time = {0, 0};
     for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
         struct stat st;
-        size_t stem = stem_of(entry->d_name);
+        size_t stem = sonde__session_stem(entry->d_name);
         if (stem == 0 || stem >= sizeof best ||
             fstatat(dirfd(stream), entry->d_name, &st, 0) != 0 || !S_ISREG(st.st_mode))
             continue;

@@ -13,6 +13,7 @@ extern const sonde__command sonde__command_doctor;
 extern const sonde__command sonde__command_check;
 extern const sonde__command sonde__command_aggregate;
 extern const sonde__command sonde__command_run;
+extern const sonde__command sonde__command_serve;
 extern const sonde__command sonde__command_dump;
 extern const sonde__command sonde__command_export;
 extern const sonde__command sonde__command_recover;
@@ -20,10 +21,19 @@ extern const sonde__command sonde__command_version;
 extern const sonde__command sonde__command_help;
 
 const sonde__command *const sonde__commands[] = {
-    &sonde__command_run,     &sonde__command_analyze, &sonde__command_capture,
-    &sonde__command_doctor,  &sonde__command_check,   &sonde__command_dump,
-    &sonde__command_export,  &sonde__command_recover, &sonde__command_aggregate,
-    &sonde__command_version, &sonde__command_help,    NULL,
+    &sonde__command_run,
+    &sonde__command_serve,
+    &sonde__command_analyze,
+    &sonde__command_capture,
+    &sonde__command_doctor,
+    &sonde__command_check,
+    &sonde__command_dump,
+    &sonde__command_export,
+    &sonde__command_recover,
+    &sonde__command_aggregate,
+    &sonde__command_version,
+    &sonde__command_help,
+    NULL,
 };
 
 const sonde__command *sonde__command_find(const char *name)

@@ -296,6 +296,7 @@ static void close_removed(const sonde_reader *reader, uint32_t index)
     }
     close(source->scan.fd);
     source->scan.fd = -1;
+    source->scan.size = 0; /* without a file it is scanned as memory, of which there is none */
 }
 
 bool sonde__reader_rescan(sonde_reader *reader)

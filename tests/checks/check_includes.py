@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     "attributes": {"base", "settings", "record"},
     "analysis": {"base", "record", "view"},
     "agent": ALL - {"agent"},
+    "serve": ALL - {"agent", "attributes"},
     "cli": ALL,
 }
 # public header: the folder that implements it

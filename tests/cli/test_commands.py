@@ -9,7 +9,7 @@ import pytest
 
 from conftest import PROGRAM, ROOT, clean_environment
 
-COMMANDS = ["run", "analyze", "capture", "doctor", "check", "dump", "export", "recover", "aggregate", "version", "help"]
+COMMANDS = ["run", "serve", "analyze", "capture", "doctor", "check", "dump", "export", "recover", "aggregate", "version", "help"]
 
 
 def help_of(command):
@@ -106,12 +106,27 @@ def prepare(folder, environment):
     shutil.copy(folder / "telemetry" / "train.csv", folder / "log.csv")
 
 
+def for_a_moment(example, folder):
+    """A server's example, on free ports, asked to end after a second."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key.pem", "-out",
+                    folder / "cert.pem", "-subj", "/CN=localhost"], check=True, capture_output=True)
+    hashed = subprocess.run(["htpasswd", "-nbBC", "5", "alice", "x"], check=True, capture_output=True, text=True).stdout
+    (folder / "web.yml").write_text("tls_server_config:\n  cert_file: cert.pem\n  key_file: key.pem\n"
+                                    "basic_auth_users:\n  " + hashed.strip().replace(":", ": ", 1) + "\n")
+    example = example.replace(":9464", ":0").replace("/tmp/sonde.sock", str(folder / "s"))
+    if "--listen" not in example:
+        example += " --listen 127.0.0.1:0"
+    return "timeout --preserve-status -s INT 1 " + example
+
+
 @pytest.mark.parametrize("example", examples())
 def test_example_of_help_runs(example, environment, folder):
     prepare(folder, environment)
     if "--interval" in example and "--count" not in example:
         example += " --count 2"
     example = example.replace("--interval 1s", "--interval 100ms")
+    if example.startswith("sonde serve"):
+        example = for_a_moment(example, folder)
     # segments of whoever else runs on this machine are not this test's
     done = subprocess.run(["sh", "-c", example], env={**environment, "SONDE_SHM_DIR": "/tmp"}, cwd=folder,
                           capture_output=True, text=True, timeout=30)

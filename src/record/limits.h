@@ -10,6 +10,7 @@ enum {
     SONDE__SEGMENT_BYTES_MAX = 32 << 20,  /* default of sonde_options.segment_bytes_max */
     SONDE__SEGMENT_BYTES_LIMIT = 1 << 30, /* a reader believes no larger one */
     SONDE__JOURNAL_PATH_MAX = 1024,       /* (format) with its NUL */
+    SONDE__SHM_DIR_MAX = 80,              /* of $SONDE_SHM_DIR, with its NUL */
     SONDE__START_FRAME_MAX = 6144,        /* (format) the first frame, kept in the header */
     SONDE__NAMES_MAX = 8192,              /* (format) 32 KiB of offsets */
     SONDE__NAMES_BYTES = 256 << 10,       /* (format) texts of all names */

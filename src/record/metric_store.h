@@ -148,7 +148,7 @@ void sonde__metric_store_remove(uint64_t run);
 void sonde__metric_store_sweep(void);
 
 /* Where the file of a run is. */
-enum { SONDE__METRIC_PATH_BYTES = 80 };
+enum { SONDE__METRIC_PATH_BYTES = SONDE__SHM_DIR_MAX + 48 };
 void sonde__metric_store_path(uint64_t run, char out[SONDE__METRIC_PATH_BYTES]);
 
 #endif

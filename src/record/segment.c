@@ -47,7 +47,7 @@ static uint64_t fixed_bytes(void)
 const char *sonde__segment_dir(void)
 {
     const char *dir = getenv("SONDE_SHM_DIR");
-    return dir && dir[0] == '/' && strlen(dir) < 24 ? dir : "/dev/shm";
+    return dir && dir[0] == '/' && strlen(dir) < SONDE__SHM_DIR_MAX ? dir : "/dev/shm";
 }
 
 void sonde__boot_id(uint8_t out[16])

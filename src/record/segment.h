@@ -214,9 +214,9 @@ _Static_assert(sizeof(sonde__segment_header) <= SONDE__SEGMENT_HEADER_BYTES, "se
 typedef struct sonde__segment {
     uint8_t *base;
     uint64_t size;
-    bool shared;         /* a file in /dev/shm; else private memory */
-    sonde_status reason; /* why it is private */
-    char path[64];       /* "" when private */
+    bool shared;                        /* a file in /dev/shm; else private memory */
+    sonde_status reason;                /* why it is private */
+    char path[SONDE__SHM_DIR_MAX + 40]; /* "" when private */
 } sonde__segment;
 
 static inline sonde__segment_header *sonde__segment_header_of(const sonde__segment *segment)

@@ -15,17 +15,21 @@
 
 /* A folder of the scenario's own; removed with what is in it by remove_dir. */
 static char guest_dir[64];
+static char guest_shm[64];
 
 static inline void make_dir(void)
 {
     strcpy(guest_dir, "/tmp/sonde-guest-XXXXXX");
     assert_non_null(mkdtemp(guest_dir));
+    strcpy(guest_shm, "/dev/shm/sonde-guest-XXXXXX");
+    assert_non_null(mkdtemp(guest_shm));
+    setenv("SONDE_SHM_DIR", guest_shm, 1);
 }
 
 static inline void remove_dir(void)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", guest_dir);
+    char command[160];
+    snprintf(command, sizeof command, "rm -rf %s %s", guest_dir, guest_shm);
     assert_int_equal(system(command), 0);
 }
 

@@ -26,7 +26,8 @@ static _Noreturn void quit(int code)
 
 /* --- descriptors --- */
 
-/* The host closes everything, and opens files of its own in the same places. */
+/* The host closes everything, and opens files of its own in the same places, while the library's
+   threads rest: between opening a file and closing it, nobody can tell. */
 static int stolen_descriptors(const void *arg)
 {
     (void)arg;
@@ -34,6 +35,7 @@ static int stolen_descriptors(const void *arg)
     if (!session)
         return 1;
     use_everything();
+    sonde__library_before_fork();
     for (int fd = 3; fd < 256; fd++)
         close(fd);
     int canary[250];
@@ -44,6 +46,7 @@ static int stolen_descriptors(const void *arg)
         if (canary[i] < 0 || write(canary[i], "canary", 6) != 6)
             return 2;
     }
+    sonde__library_after_fork_in_parent();
     use_everything();
     sonde_flush(session, 0, 1000000000u);
     use_everything();

@@ -8,6 +8,7 @@
 #include "attributes/attribute_table.h"
 #include "attributes/usage_map.h"
 #include "base/json_write.h"
+#include "record/attr_json.h"
 #include "sonde/processor.h"
 #include "sonde/reader.h"
 
@@ -29,26 +30,14 @@ static const sonde_attr *find_attr(const sonde_run *run, const sonde__row *row)
 
 static void write_attr(sonde__json *json, const sonde_attr *attr)
 {
-    switch (attr->type) {
-    case SONDE_ATTR_INT:
-        sonde__json_int(json, attr->value.i);
+    if (sonde__attr_json_scalar(json, attr))
         return;
-    case SONDE_ATTR_UINT:
-        sonde__json_uint(json, attr->value.u);
-        return;
-    case SONDE_ATTR_DOUBLE:
-        sonde__json_double(json, attr->value.d);
-        return;
-    case SONDE_ATTR_BOOL:
-        sonde__json_bool(json, attr->value.b != 0);
-        return;
-    case SONDE_ATTR_JSON:
-        sonde__json_raw(json, attr->value.s.data, attr->value.s.len);
-        return;
-    default:
-        sonde__json_string_n(json, attr->value.s.data, attr->value.s.len);
-        return;
-    }
+    const char *text = attr->value.s.data;
+    size_t len = attr->value.s.len;
+    if (attr->type == SONDE_ATTR_JSON && sonde__is_json(text, len))
+        sonde__json_raw(json, text, len);
+    else
+        sonde__json_string_n(json, text, len);
 }
 
 /* What the workflow itself says about an attribute. */

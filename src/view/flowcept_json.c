@@ -7,8 +7,8 @@
 #include "view/flowcept_json.h"
 
 #include "base/ids.h"
-#include "base/json_read.h"
 #include "base/json_write.h"
+#include "record/attr_json.h"
 #include "record/reading_json.h"
 
 #include <math.h>
@@ -72,14 +72,8 @@ static void hex_bytes(sonde__json *json, const char *data, size_t len)
 /* What was given as JSON, if it is; else as a string, so that the line stays valid. */
 static void json_or_text(sonde__json *json, const char *text, size_t len)
 {
-    sonde__json_reader reader;
-    sonde__json_reader_init(&reader, text, len);
-    sonde__json_token token;
-    do
-        token = sonde__json_next(&reader);
-    while (token != SONDE__JSON_ERROR && token != SONDE__JSON_END);
     bool one_line = memchr(text, '\n', len) == NULL && memchr(text, '\r', len) == NULL;
-    if (token == SONDE__JSON_END && one_line)
+    if (one_line && sonde__is_json(text, len))
         sonde__json_raw(json, text, len);
     else
         sonde__json_string_n(json, text, len);
@@ -87,29 +81,14 @@ static void json_or_text(sonde__json *json, const char *text, size_t len)
 
 static void value(sonde__json *json, const sonde_attr *attr)
 {
-    switch (attr->type) {
-    case SONDE_ATTR_INT:
-        sonde__json_int(json, attr->value.i);
-        break;
-    case SONDE_ATTR_UINT:
-        sonde__json_uint(json, attr->value.u);
-        break;
-    case SONDE_ATTR_DOUBLE:
-        sonde__json_double(json, attr->value.d);
-        break;
-    case SONDE_ATTR_BOOL:
-        sonde__json_bool(json, attr->value.b != 0);
-        break;
-    case SONDE_ATTR_BYTES:
+    if (sonde__attr_json_scalar(json, attr))
+        return;
+    if (attr->type == SONDE_ATTR_BYTES)
         hex_bytes(json, attr->value.s.data, attr->value.s.len);
-        break;
-    case SONDE_ATTR_JSON:
+    else if (attr->type == SONDE_ATTR_JSON)
         json_or_text(json, attr->value.s.data, attr->value.s.len);
-        break;
-    case SONDE_ATTR_STRING:
+    else
         sonde__json_string_n(json, attr->value.s.data, attr->value.s.len);
-        break;
-    }
 }
 
 static bool has_group(const sonde_attr *attrs, size_t count, sonde_group group)

@@ -3,6 +3,7 @@
    microseconds, tags with a type. Spans of one trace stand together, so they are kept apart until
    the end: the document is in memory, as it is in the UI. */
 #include "base/base64.h"
+#include "record/attr_json.h"
 #include "view/span_json.h"
 #include "view/view_formats.h"
 #include "view/view_resource.h"
@@ -86,30 +87,14 @@ static void put_tag(void *user, const char *prefix, const sonde_attr *attr)
     sonde__json *json = user;
     bool large = attr->type == SONDE_ATTR_UINT && attr->value.u > INT64_MAX;
     begin_tag(json, prefix, attr->key, attr->key_len, large ? "float64" : types[attr->type]);
-    sonde__buf text;
-    switch (attr->type) {
-    case SONDE_ATTR_INT:
-        sonde__json_int(json, attr->value.i);
-        break;
-    case SONDE_ATTR_UINT:
-        sonde__json_uint(json, attr->value.u);
-        break;
-    case SONDE_ATTR_DOUBLE:
-        sonde__json_double(json, attr->value.d);
-        break;
-    case SONDE_ATTR_BOOL:
-        sonde__json_bool(json, attr->value.b != 0);
-        break;
-    case SONDE_ATTR_BYTES:
+    if (attr->type == SONDE_ATTR_BYTES) {
+        sonde__buf text;
         sonde__buf_init(&text, 2 * attr->value.s.len + 16);
         sonde__base64(&text, attr->value.s.data, attr->value.s.len);
         sonde__json_string_n(json, text.data ? text.data : "", text.len);
         sonde__buf_free(&text);
-        break;
-    case SONDE_ATTR_STRING:
-    case SONDE_ATTR_JSON:
+    } else if (!sonde__attr_json_scalar(json, attr)) {
         sonde__json_string_n(json, attr->value.s.data, attr->value.s.len);
-        break;
     }
     sonde__json_end_object(json);
 }

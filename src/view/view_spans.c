@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PyVeda's list of spans: the ten keys of its Span, one object each. Differences, all of them
    repairs: times are of the wall clock, ids are W3C's, a child is in its parent's trace. */
-#include "base/json_read.h"
+#include "record/attr_json.h"
 #include "view/span_json.h"
 #include "view/view_formats.h"
 #include "view/view_resource.h"
@@ -20,43 +20,16 @@ static void begin(sonde__span_writer *w)
     sonde__json_begin_array(json);
 }
 
-static bool is_json(const char *text, size_t len)
-{
-    sonde__json_reader reader;
-    sonde__json_reader_init(&reader, text, len);
-    sonde__json_token token;
-    do
-        token = sonde__json_next(&reader);
-    while (token != SONDE__JSON_ERROR && token != SONDE__JSON_END);
-    return token == SONDE__JSON_END;
-}
-
 static void put_value(sonde__json *json, const sonde_attr *attr)
 {
-    switch (attr->type) {
-    case SONDE_ATTR_INT:
-        sonde__json_int(json, attr->value.i);
+    if (sonde__attr_json_scalar(json, attr))
         return;
-    case SONDE_ATTR_UINT:
-        sonde__json_uint(json, attr->value.u);
-        return;
-    case SONDE_ATTR_DOUBLE:
-        sonde__json_double(json, attr->value.d);
-        return;
-    case SONDE_ATTR_BOOL:
-        sonde__json_bool(json, attr->value.b != 0);
-        return;
-    case SONDE_ATTR_JSON:
-        if (is_json(attr->value.s.data, attr->value.s.len)) {
-            sonde__json_raw(json, attr->value.s.data, attr->value.s.len);
-            return;
-        }
-        break;
-    case SONDE_ATTR_STRING:
-    case SONDE_ATTR_BYTES:
-        break;
-    }
-    sonde__json_string_n(json, attr->value.s.data, attr->value.s.len);
+    const char *text = attr->value.s.data;
+    size_t len = attr->value.s.len;
+    if (attr->type == SONDE_ATTR_JSON && sonde__is_json(text, len))
+        sonde__json_raw(json, text, len);
+    else
+        sonde__json_string_n(json, text, len);
 }
 
 static void put_attr(void *user, const char *prefix, const sonde_attr *attr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every allocation fails once: the call answers ENOMEM, leaves what it was given as it was, and
    leaks nothing (the sanitizer build sees that). */
+#include "../refuse_alloc.h"
 #include "attributes_test.h"
 
 #include "sonde/settings.h"
@@ -15,42 +16,6 @@ static bool refuse(void)
     if (allowance < 0)
         return false;
     return allowance == 0 || allowance-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(block, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return refuse() ? NULL : __real_aligned_alloc(alignment, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return refuse() ? NULL : __real_strdup(text);
 }
 
 /* Many names, GPUs and a document, so that everything has to grow. */

@@ -2,17 +2,11 @@
 /* Allocations of the library, counted and refused by the linker's --wrap: none once a handle has
    settled; and whichever fails, values are right or missing for that reason, and nothing leaks (the
    sanitizer build sees that). */
+#include "../refuse_alloc.h"
 #include "capture_test.h"
 
 #include <limits.h>
 #include <time.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
 
 static long allocations;
 static long refused_from = -1; /* the first that fails; below 0: none */
@@ -22,21 +16,6 @@ static bool refuse(void)
 {
     long this_one = allocations++;
     return refused_from >= 0 && this_one >= refused_from && this_one < refused_to;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(block, size);
 }
 
 static void read_many(sonde_capture *capture, unsigned count)

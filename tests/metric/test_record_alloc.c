@@ -2,6 +2,7 @@
 /* Every allocation of a scripted run fails, once and from then on: no crash, no hang, and (the
    sanitizer build sees that) no leak. Each run is a process of its own, because what the library
    keeps until the process ends would otherwise be there already. */
+#include "../refuse_alloc.h"
 #include "guest_test.h"
 
 #include <stdatomic.h>
@@ -22,42 +23,6 @@ static bool refuse(void)
         return true;
     }
     return false;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t len);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t len);
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return refuse() ? NULL : __real_strdup(text);
-}
-
-char *__wrap_strndup(const char *text, size_t len)
-{
-    return refuse() ? NULL : __real_strndup(text, len);
 }
 
 static void read_back(const char *path)

@@ -2,6 +2,7 @@
 /* Every allocation fails once, ours and libyaml's (linked statically here, so that the linker's
    --wrap reaches it): the call must answer ENOMEM with a message, leave *out alone and leak nothing
    (the sanitizer build sees that). */
+#include "../refuse_alloc.h"
 #include "settings_test.h"
 
 #include <stdbool.h>
@@ -17,47 +18,6 @@ static bool refuse(void)
         return true;
     allowance--;
     return false;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-int __wrap_asprintf(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return refuse() ? NULL : __real_strdup(text);
-}
-
-int __wrap_asprintf(char **out, const char *format, ...)
-{
-    if (refuse())
-        return -1;
-    va_list args;
-    va_start(args, format);
-    int len = vasprintf(out, format, args);
-    va_end(args);
-    return len;
 }
 
 static const char text[] = "mq: {a: [b, 'c', \"d\"]}\n"

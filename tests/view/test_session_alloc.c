@@ -2,6 +2,7 @@
 /* Every allocation on the way from the journal to the log and the summary fails, once and from then
    on: no crash, no leak (the sanitizer build sees that), and never a log that lacks rows beside a
    summary that says nothing of it. */
+#include "../refuse_alloc.h"
 #include "sonde/sonde.h"
 #include "view/session_files.h"
 
@@ -30,42 +31,6 @@ static bool refuse(void)
     allowance = 0;
     failed = true;
     return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *block, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t len);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t len);
-
-void *__wrap_malloc(size_t size)
-{
-    return refuse() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refuse() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *block, size_t size)
-{
-    return refuse() ? NULL : __real_realloc(block, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return refuse() ? NULL : __real_strdup(text);
-}
-
-char *__wrap_strndup(const char *text, size_t len)
-{
-    return refuse() ? NULL : __real_strndup(text, len);
 }
 
 static char folder[] = "/tmp/sonde_test_XXXXXX";

@@ -2,6 +2,7 @@
 #include "record/drain_tick.h"
 
 #include "base/clock.h"
+#include "record/own_metrics.h"
 #include "record/pump_segment.h"
 #include "record/reading.h"
 #include "record/sampler.h"
@@ -42,8 +43,7 @@ static void note_own_cost(sonde__tick *tick, const sonde__journal *journal)
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu) == 0)
         sonde__reading_note_cpu((uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec);
     if (!written)
-        written = sonde_counter_get("sonde_overhead_journal_bytes_total",
-                                    "Bytes that the library wrote to its journals", NULL);
+        written = sonde_counter_get(SONDE__OWN(OVERHEAD_BYTES), NULL);
     sonde_counter_add(written, (int64_t)(journal->written - tick->noted_bytes));
     tick->noted_bytes = journal->written;
 }

@@ -8,6 +8,7 @@
 #include "base/byte_reader.h"
 #include "base/clock.h"
 #include "record/metric_limits.h"
+#include "record/own_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -246,9 +247,10 @@ static void get_histogram(sonde__bytes *in, decoded *out)
 static void get_metric(sonde__bytes *in, decoded *out)
 {
     sonde_metric *metric = &out->metric;
-    *metric = (sonde_metric){.kind = (sonde_metric_kind)sonde__bytes_byte(in), .help = ""};
+    *metric = (sonde_metric){.kind = (sonde_metric_kind)sonde__bytes_byte(in)};
     metric->overflow = (int)sonde__bytes_byte(in);
     metric->name = get_text(in);
+    metric->help = sonde__own_help_of(metric->name);
     metric->labels = out->labels;
     metric->label_count = (size_t)sonde__bytes_varint(in);
     in->good = in->good && metric->label_count <= SONDE__LABELS_MAX;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "capture/telemetry_codec.h"
 #include "record/metric_registry.h"
+#include "record/own_metrics.h"
 #include "record/recorder.h"
 #include "record/sampler.h"
 #include "record/task_impl.h"
@@ -101,8 +102,7 @@ static sonde_gauge *cost_gauge(void)
     static _Atomic(sonde_gauge *) gauge;
     sonde_gauge *known = atomic_load(&gauge);
     if (!known) {
-        known = sonde_gauge_get("sonde_overhead_readings_seconds",
-                                "Time that readings at the edges of tasks took", NULL);
+        known = sonde_gauge_get(SONDE__OWN(OVERHEAD_READINGS), NULL);
         atomic_store(&gauge, known);
     }
     return known;
@@ -113,8 +113,7 @@ void sonde__reading_note_cpu(uint64_t thread_cpu_ns)
     static sonde_gauge *gauge;
     uint64_t before = atomic_exchange(&state.thread_cpu_ns, thread_cpu_ns);
     if (!gauge)
-        gauge = sonde_gauge_get("sonde_overhead_thread_cpu_seconds",
-                                "CPU time of the library's own thread", NULL);
+        gauge = sonde_gauge_get(SONDE__OWN(OVERHEAD_CPU), NULL);
     if (thread_cpu_ns > before)
         sonde_gauge_add(gauge, (double)(thread_cpu_ns - before) / 1e9);
 }

@@ -3,6 +3,7 @@
 
 #include "record/metric_registry.h"
 #include "record/names.h"
+#include "record/own_metrics.h"
 #include "record/recorder.h"
 #include "sonde/task_telemetry.h"
 
@@ -12,6 +13,7 @@
 
 /* Handles of one activity or one device; they stay until the process ends. */
 typedef struct group {
+    sonde_histogram *duration;
     sonde_histogram *latency;
     sonde_counter *failed;
     sonde_counter *submitted; /* activities only, and started */
@@ -22,23 +24,18 @@ typedef struct group {
 
 static _Atomic(group *) by_name[SONDE__NAMES_MAX + 1]; /* activities, by name id */
 
-static const char latency_help[] = "Time from submission to end of tasks, or from their beginning";
-static const char failed_help[] = "Tasks that ended with an error";
-
 static group *make_activity(const char *name)
 {
     group *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     const char *const labels[] = {"activity", name, NULL};
-    made->latency = sonde_histogram_get("sonde_task_latency_seconds", latency_help, labels);
-    made->failed = sonde_counter_get("sonde_tasks_failed_total", failed_help, labels);
-    made->submitted =
-        sonde_counter_get("sonde_tasks_submitted_total", "Work put into queues", labels);
-    made->started =
-        sonde_counter_get("sonde_tasks_started_total", "Work taken out of queues", labels);
-    made->unsampled = sonde_counter_get("sonde_tasks_unsampled_total",
-                                        "Tasks counted and, by sampling, not recorded", labels);
+    made->duration = sonde_histogram_get(SONDE__OWN(TASK_DURATION), labels);
+    made->latency = sonde_histogram_get(SONDE__OWN(TASK_LATENCY), labels);
+    made->failed = sonde_counter_get(SONDE__OWN(TASKS_FAILED), labels);
+    made->submitted = sonde_counter_get(SONDE__OWN(TASKS_SUBMITTED), labels);
+    made->started = sonde_counter_get(SONDE__OWN(TASKS_STARTED), labels);
+    made->unsampled = sonde_counter_get(SONDE__OWN(TASKS_UNSAMPLED), labels);
     return made;
 }
 
@@ -110,10 +107,8 @@ static void count_device(const found *what, double seconds, bool failed)
     static sonde_family *latency;
     static sonde_family *failures;
     if (!latency) {
-        latency = sonde_histogram_family("sonde_device_task_latency_seconds", latency_help,
-                                         SONDE_KEYS("device"));
-        failures = sonde_counter_family("sonde_device_tasks_failed_total", failed_help,
-                                        SONDE_KEYS("device"));
+        latency = sonde_histogram_family(SONDE__OWN(DEVICE_LATENCY), SONDE_KEYS("device"));
+        failures = sonde_counter_family(SONDE__OWN(DEVICE_FAILED), SONDE_KEYS("device"));
     }
     char device[SONDE__LABEL_VALUE_MAX + 1];
     size_t len = what->device_len < sizeof device ? what->device_len : sizeof device - 1;
@@ -137,13 +132,16 @@ void sonde__task_metrics_seen(const sonde__pump *pump, const sonde__names_view *
     found what = {0, NULL, 0};
     if (record->attr_bytes)
         what = look_at_attrs(attrs, record->attr_bytes);
-    uint64_t from = what.submitted ? what.submitted : record->start;
-    double seconds = seconds_between(&pump->rate, from, record->end, given);
-    sonde_histogram_observe(activity->latency, seconds);
+    double duration = seconds_between(&pump->rate, record->start, record->end, given);
+    double latency = what.submitted
+                         ? seconds_between(&pump->rate, what.submitted, record->end, given)
+                         : duration;
+    sonde_histogram_observe(activity->duration, duration);
+    sonde_histogram_observe(activity->latency, latency);
     if (failed)
         sonde_counter_add(activity->failed, 1);
     if (what.device)
-        count_device(&what, seconds, failed);
+        count_device(&what, latency, failed);
 }
 
 void sonde__task_metrics_submitted(sonde_name *activity)
@@ -205,19 +203,20 @@ static void add_series(const sonde__metric_view *view, const sonde__metric_serie
 {
     const char *name = name_of(series);
     const char *latency =
-        device ? "sonde_device_task_latency_seconds" : "sonde_task_latency_seconds";
-    const char *failed = device ? "sonde_device_tasks_failed_total" : "sonde_tasks_failed_total";
+        sonde__own_name(device ? SONDE__OWN_DEVICE_LATENCY : SONDE__OWN_TASK_LATENCY);
+    const char *failed =
+        sonde__own_name(device ? SONDE__OWN_DEVICE_FAILED : SONDE__OWN_TASKS_FAILED);
     if (strcmp(name, latency) == 0)
         sonde__metric_add_histogram(view, series->index, &out->latency);
     else if (strcmp(name, failed) == 0)
         out->failed += sonde__metric_read_counter(view, series->index);
     else if (device)
         return;
-    else if (strcmp(name, "sonde_tasks_unsampled_total") == 0)
+    else if (strcmp(name, sonde__own_name(SONDE__OWN_TASKS_UNSAMPLED)) == 0)
         out->unsampled += sonde__metric_read_counter(view, series->index);
-    else if (strcmp(name, "sonde_tasks_submitted_total") == 0)
+    else if (strcmp(name, sonde__own_name(SONDE__OWN_TASKS_SUBMITTED)) == 0)
         out->pending += sonde__metric_read_counter(view, series->index);
-    else if (strcmp(name, "sonde_tasks_started_total") == 0)
+    else if (strcmp(name, sonde__own_name(SONDE__OWN_TASKS_STARTED)) == 0)
         out->pending -= sonde__metric_read_counter(view, series->index);
 }
 

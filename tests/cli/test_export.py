@@ -16,6 +16,7 @@ import urllib.request
 import pytest
 
 from conftest import BUILD, ROOT, clean_environment
+from sessions import log, packet
 
 sys.path.insert(0, str(ROOT / "build" / "test-python"))  # opentelemetry-proto, see tools/setup
 
@@ -422,6 +423,25 @@ def test_prometheus_has_what_was_exported(prometheus, export):
     finally:
         protobuf.shutdown()
         text.shutdown()
+
+
+def test_prometheus_and_analyze_agree_on_quantiles(prometheus, sonde, environment, folder, shm):
+    environment["SONDE_SHM_DIR"] = shm
+    log(folder, environment, [packet(i, "step", ms=1 + i * 0.01) for i in range(5000)], "even")
+    journal = "telemetry/even.sonde"
+    exact = json.loads(sonde("analyze", journal, "--json").out)["activities"]["step"]
+    body = subprocess.run([BUILD / "bin" / "sonde", "export", journal, "--to", "prometheus-protobuf"], cwd=folder,
+                          env=environment, capture_output=True, timeout=60, check=True).stdout
+    server = serve_bytes(body, "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+                               "encoding=delimited")
+    port = prometheus(f"127.0.0.1:{server.server_port}", features="native-histograms")
+    try:
+        for quantile, key in ((0.5, "p50_ms"), (0.95, "p95_ms"), (0.99, "p99_ms")):
+            query = f"1000 * histogram_quantile({quantile}, sonde_task_duration_seconds)"
+            found = until(lambda query=query: ask(port, "query", query=query)["result"])
+            assert float(found[0]["value"][1]) == pytest.approx(exact[key], rel=0.01)
+    finally:
+        server.shutdown()
 
 
 # --- what can go wrong ---

@@ -2,13 +2,14 @@
 /* sonde dump: the records of a session as JSON Lines, in Flowcept's shape. */
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/session_arg.h"
 #include "sonde/reader.h"
 #include "view/flowcept_json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { FLUSH_BYTES = 64 << 10, ERROR_BYTES = 1400 };
+enum { FLUSH_BYTES = 64 << 10 };
 #define FOLLOW_WAIT_NS 200000000u
 
 /* Lines collected, written when they are many. */
@@ -64,21 +65,13 @@ static void warn(const sonde__args *args, const sonde_reader *reader)
 
 static int dump_run(const sonde__args *args)
 {
-    char error[ERROR_BYTES] = "";
     if (args->operands == 0) {
         sonde__command_error(args->command, "which session? see: sonde dump --help");
         return SONDE__EXIT_USAGE;
     }
-    sonde_reader_options options = SONDE_READER_OPTIONS_DEFAULT;
-    options.error = error;
-    options.error_size = sizeof error;
-    sonde_reader *reader;
-    sonde_status status = sonde_reader_open(args->operand[0], &options, &reader);
-    if (status != SONDE_OK) {
-        sonde__command_error(args->command, "%s",
-                             error[0] != '\0' ? error : sonde_status_text(status));
+    sonde_reader *reader = sonde__open_session(args);
+    if (!reader)
         return SONDE__EXIT_FAILED;
-    }
     sonde__buf lines;
     sonde__buf_init(&lines, SONDE__OUTPUT_MAX);
     bool alive = dump_all(reader, &lines);

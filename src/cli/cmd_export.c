@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/session_arg.h"
 #include "sonde/encode.h"
 #include "view/session_view.h"
 
@@ -154,17 +155,10 @@ static int export_run(const sonde__args *args)
     int code = read_options(args, &what);
     if (code != SONDE__EXIT_OK)
         return code;
-    char error[ERROR_BYTES] = "";
-    sonde_reader_options options = SONDE_READER_OPTIONS_DEFAULT;
-    options.error = error;
-    options.error_size = sizeof error;
-    sonde_reader *reader;
-    sonde_status status = sonde_reader_open(args->operand[0], &options, &reader);
-    if (status != SONDE_OK) {
-        sonde__command_error(args->command, "%s",
-                             error[0] != '\0' ? error : sonde_status_text(status));
+    sonde_reader *reader = sonde__open_session(args);
+    if (!reader)
         return SONDE__EXIT_FAILED;
-    }
+    sonde_status status;
     if (what.history)
         status = put_history(reader);
     else if (what.metrics)

@@ -33,6 +33,27 @@ void sonde__native_positive(const sonde_distribution *d,
         each(user, rest_at, rest);
 }
 
+typedef struct lowest {
+    int index;
+    bool found;
+} lowest;
+
+static void keep_first(void *user, int index, uint64_t count)
+{
+    (void)count;
+    lowest *low = user;
+    if (!low->found)
+        *low = (lowest){index, true};
+}
+
+bool sonde__native_first(const sonde_distribution *d, int *index)
+{
+    lowest low = {0, false};
+    sonde__native_positive(d, keep_first, &low);
+    *index = low.index;
+    return low.found;
+}
+
 uint64_t sonde__native_negative(const sonde_distribution *d, int *index)
 {
     if (d->negative > 0)

@@ -6,6 +6,8 @@
 
 #include "sonde/metric.h"
 
+#include <stdbool.h>
+
 enum { SONDE__NATIVE_SCALE = 6 };
 
 /* Below this a value counts as zero: 2^-64. */
@@ -15,6 +17,9 @@ enum { SONDE__NATIVE_SCALE = 6 };
    bucket there was no memory for, are in the bucket of the largest value: so the buckets add up. */
 void sonde__native_positive(const sonde_distribution *d,
                             void (*each)(void *user, int index, uint64_t count), void *user);
+
+/* The lowest of them. False: all are empty. */
+bool sonde__native_first(const sonde_distribution *d, int *index);
 
 /* The one bucket of negative values: that of the smallest. 0: there are none. */
 uint64_t sonde__native_negative(const sonde_distribution *d, int *index);

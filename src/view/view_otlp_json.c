@@ -65,17 +65,7 @@ static void put_times(writer *w, const sonde_metric *metric)
 typedef struct dense {
     writer *w;
     int next;
-    bool first;
 } dense;
-
-static void find_first(void *user, int index, uint64_t count)
-{
-    (void)count;
-    dense *d = user;
-    if (d->first)
-        d->next = index;
-    d->first = false;
-}
 
 static void put_count(void *user, int index, uint64_t count)
 {
@@ -110,9 +100,8 @@ static void put_histogram(writer *w, const sonde_distribution *d)
     sonde__json_key(&w->json, "scale");
     sonde__json_int(&w->json, SONDE__NATIVE_SCALE);
     uint_key(w, "zeroCount", d->zero + d->under);
-    dense counts = {.w = w, .first = true};
-    sonde__native_positive(d, find_first, &counts);
-    if (!counts.first) {
+    dense counts = {.w = w};
+    if (sonde__native_first(d, &counts.next)) {
         begin_buckets(w, "positive", counts.next);
         sonde__native_positive(d, put_count, &counts);
         end_buckets(w);

@@ -72,17 +72,7 @@ static void put_number(const writer *w, size_t at)
 typedef struct dense {
     sonde__buf *out;
     int next;
-    bool first;
 } dense;
-
-static void find_first(void *user, int index, uint64_t count)
-{
-    (void)count;
-    dense *d = user;
-    if (d->first)
-        d->next = index;
-    d->first = false;
-}
 
 static void put_count(void *user, int index, uint64_t count)
 {
@@ -95,9 +85,8 @@ static void put_count(void *user, int index, uint64_t count)
 
 static void put_buckets(sonde__buf *out, const sonde_distribution *d)
 {
-    dense counts = {.out = out, .first = true};
-    sonde__native_positive(d, find_first, &counts);
-    if (counts.first)
+    dense counts = {.out = out};
+    if (!sonde__native_first(d, &counts.next))
         return;
     size_t buckets = sonde__pb_begin(out, 8);
     sonde__pb_sint(out, 1, counts.next);

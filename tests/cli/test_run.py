@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -16,13 +17,32 @@ from sessions import rows, summary
 MIB = 1 << 20
 
 
+def cpu_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def check_totals(used, cpu_s, recorder):
+    """By the kernel's account, cpu_s went into the program and its recorder, whatever the program was.
+    What the recorder takes to start and to end is in no summary."""
+    assert used["cpu_s"] == pytest.approx(used["user_s"] + used["system_s"], abs=1e-6)
+    slack = 0.05 * cpu_s + (0.5 if SANITIZE else 0.03)
+    assert used["cpu_s"] <= cpu_s + 0.001
+    assert cpu_s - used["cpu_s"] - recorder["cpu_s"] <= slack
+    assert used["launch_error"] or (used["peak_rss_bytes"] > 0 and used["peak_processes"] >= 1)
+
+
 @pytest.fixture
 def run(sonde, folder):
-    """run(*command, options=[...]): the outcome, and the summary of the session."""
+    """run(*command, options=[...]): the outcome, and the summary of the session, its totals checked."""
     def do(*command, options=(), **more):
+        before = cpu_of_children()
         done = sonde("run", "--session", "test", *options, "--", *command, **more)
+        cpu_s = cpu_of_children() - before
         path = folder / "telemetry" / "test.json"
         total = summary(path) if path.exists() else None
+        if total and not total["run"]["still_running"]:
+            check_totals(total["run"], cpu_s, total["recorder"])
         return done, total
     return do
 

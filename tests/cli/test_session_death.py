@@ -116,14 +116,16 @@ def test_a_growing_session_is_analyzed_as_it_is(folder, environment, sonde):
 
 
 def test_full_disk_while_it_runs(folder, environment, sonde):
-    """The log is larger than the journal: a limit on files between both fills the log alone."""
-    log(folder, environment, PACKETS, "whole")
+    """The log is larger than the journal, which has a long name once in a frame: a limit on files
+    between both fills the log alone."""
+    packets = [{**one, "operation": one["operation"] + 150 * "x"} for one in PACKETS]
+    log(folder, environment, packets, "whole")
     sizes = [(folder / "telemetry" / f"whole.{suffix}").stat().st_size for suffix in ("sonde", "csv")]
     assert sizes[0] < sizes[1]
     process = start(folder, environment, [])
     wait_for_rows(folder, 0)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (sum(sizes) // 2, sum(sizes) // 2))
-    send(process, PACKETS)
+    send(process, packets)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 0 and out.startswith("10000 ")
     path = folder / "telemetry" / "live.csv"

@@ -7,13 +7,13 @@
 #include <sonde/sonde.h>
 
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void be_read(int ready)
+/* Ends when the other end of done is closed. */
+static void be_read(int ready, int done)
 {
     sonde_session *session;
     if (sonde_open(NULL, NULL, &session) != SONDE_OK)
@@ -22,9 +22,10 @@ static void be_read(int ready)
     sonde_histogram *wait = sonde_histogram_get("wait_seconds", "Waiting", NULL);
     for (int i = 1; i <= 1000; i++)
         sonde_histogram_observe(wait, i / 1000.0);
-    if (write(ready, "", 1) != 1)
-        _exit(1);
-    pause();
+    char byte;
+    int code = write(ready, "", 1) == 1 && read(done, &byte, 1) == 0 ? 0 : 1;
+    sonde_close(session);
+    _exit(code);
 }
 
 static int print_metrics(int pid)
@@ -55,14 +56,18 @@ int main(int argc, char **argv)
     if (argc > 1)
         return print_metrics(atoi(argv[1]));
     int ready[2];
+    int done[2];
     char byte;
-    if (pipe(ready) != 0)
+    if (pipe(ready) != 0 || pipe(done) != 0)
         return 1;
     pid_t child = fork();
-    if (child == 0)
-        be_read(ready[1]);
+    if (child == 0) {
+        close(done[1]);
+        be_read(ready[1], done[0]);
+    }
+    close(ready[1]);
     int code = read(ready[0], &byte, 1) == 1 ? print_metrics(child) : 1;
-    kill(child, SIGKILL);
+    close(done[1]);
     waitpid(child, NULL, 0);
     return code;
 }

@@ -25,7 +25,9 @@ static int tear_down(void **state)
     (void)state;
     sonde_processor_destroy(processor);
     sonde_usage_destroy(usage);
-    return rmdir(folder);
+    char command[sizeof folder + 16];
+    snprintf(command, sizeof command, "rm -r %s", folder); /* with the logs of its sessions */
+    return system(command);
 }
 
 static sonde_attr text_attr(const char *key, sonde_attr_type type, const char *text)

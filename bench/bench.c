@@ -6,6 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+/* Fewer rounds on undisturbed cores say nothing; a core may be slow for seconds. */
+enum { KEPT_MIN = 50 };
+#define JUDGED_MIN_NS 5000000000u
+#define JUDGED_MAX_NS 30000000000u
+
 static int failures;
 
 uint64_t bench_now_ns(void)
@@ -17,6 +22,8 @@ uint64_t bench_now_ns(void)
 
 static double time_case(const bench_case *what)
 {
+    if (what->before)
+        what->before();
     uint64_t start = bench_now_ns();
     what->run(what->arg, what->calls);
     return (double)(bench_now_ns() - start) / what->calls;
@@ -45,6 +52,38 @@ static double median(double *values, unsigned count)
 {
     qsort(values, count, sizeof *values, compare_doubles);
     return values[count / 2];
+}
+
+double bench_idle_loop_ns(void)
+{
+    enum { TURNS = 10000 };
+    uint64_t start = bench_now_ns();
+    for (unsigned i = 0; i < TURNS; i++)
+        bench_keep((const void *)(uintptr_t)i);
+    return (double)(bench_now_ns() - start) / TURNS;
+}
+
+void bench_run_judged(bench_case **cases, size_t count, unsigned rounds,
+                      bench_verdict (*judge)(void))
+{
+    uint64_t start = bench_now_ns(), took = 0;
+    unsigned kept = 0, tried = 0;
+    bench_run(cases, count, 1);
+    while (took < JUDGED_MIN_NS || (kept < rounds && took < JUDGED_MAX_NS)) {
+        for (size_t i = 0; i < count; i++)
+            cases[i]->ns[kept % rounds] = time_case(cases[i]);
+        bench_verdict verdict = judge();
+        kept = verdict == BENCH_KEEP ? kept + 1 : verdict == BENCH_DROP ? kept : 0;
+        tried++;
+        took = bench_now_ns() - start;
+    }
+    printf("  %u of %u rounds on undisturbed cores\n", kept, tried);
+    for (size_t i = 0; i < count; i++)
+        cases[i]->rounds = kept < rounds ? kept : rounds;
+    if (kept < KEPT_MIN) {
+        printf("  too few: what follows is of disturbed ones\n");
+        bench_run(cases, count, rounds);
+    }
 }
 
 double bench_median_ns(const bench_case *what)

@@ -17,10 +17,24 @@ typedef struct bench_case {
     unsigned calls;              /* per round */
     double ns[BENCH_ROUNDS_MAX]; /* per call, by round */
     unsigned rounds;
+    void (*before)(void); /* before each round, not measured; may be NULL */
 } bench_case;
 
 /* Runs all cases in turn, rounds times (and once before, not counted). */
 void bench_run(bench_case **cases, size_t count, unsigned rounds);
+
+/* What a judge says of the round before it. */
+typedef enum bench_verdict { BENCH_DROP, BENCH_KEEP, BENCH_START_AGAIN } bench_verdict;
+
+/* Other machines' work on the same processor core halves its speed for milliseconds, and does so to
+   some code more than to other. Runs all cases in turn, for 5 to 30 seconds, until the judge has
+   kept that many rounds, of which the last count; says how many there were. When these are less
+   than fifty, runs them again without a judge. */
+void bench_run_judged(bench_case **cases, size_t count, unsigned rounds,
+                      bench_verdict (*judge)(void));
+
+/* Nanoseconds of a loop that does nothing: how fast this core is now. */
+double bench_idle_loop_ns(void);
 
 double bench_median_ns(const bench_case *what);
 

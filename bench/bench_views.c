@@ -172,11 +172,11 @@ int main(void)
         return 1;
     make_series();
     make_floor();
-    static bench_case text = {"text", run_text, NULL, 1, {0}, 0};
-    static bench_case line_floor = {"floor", run_floor, NULL, 1, {0}, 0};
-    static bench_case otlp = {"otlp", run_otlp, NULL, 1, {0}, 0};
-    static bench_case copy = {"copy", run_copy, NULL, 1, {0}, 0};
-    static bench_case spans = {"spans", run_spans, NULL, 1, {0}, 0};
+    static bench_case text = {"text", run_text, NULL, 1, {0}, 0, NULL};
+    static bench_case line_floor = {"floor", run_floor, NULL, 1, {0}, 0, NULL};
+    static bench_case otlp = {"otlp", run_otlp, NULL, 1, {0}, 0, NULL};
+    static bench_case copy = {"copy", run_copy, NULL, 1, {0}, 0, NULL};
+    static bench_case spans = {"spans", run_spans, NULL, 1, {0}, 0, NULL};
     spans.arg = &spans_out;
     bench_case *cases[] = {&text, &line_floor, &otlp, &copy, &spans};
     bench_run(cases, sizeof cases / sizeof *cases, ROUNDS);

@@ -77,12 +77,14 @@ static inline sonde__lane_local *sonde__lane_enter(bool ending)
 }
 
 /* The same for code that makes no call before it leaves: only the thread's own lane, only when all
-   is as usual and stamps are the TSC's. Else NULL, and nothing is to be undone. */
-static inline sonde__lane_local *sonde__lane_enter_fast(void)
+   is as usual and, where it stamps, stamps are the TSC's. Else NULL, and nothing is to be undone.
+ */
+static inline sonde__lane_local *sonde__lane_enter_fast(bool stamps)
 {
     sonde__lane_local *lane = sonde__lane_mine();
     if (__builtin_expect(__atomic_load_n(&lane->state, __ATOMIC_RELAXED) != SONDE_LANE_ON ||
-                             __atomic_load_n(&lane->busy, __ATOMIC_RELAXED) != 0 || !lane->tsc,
+                             __atomic_load_n(&lane->busy, __ATOMIC_RELAXED) != 0 ||
+                             (stamps && !lane->tsc),
                          0))
         return NULL;
     __atomic_store_n(&lane->busy, 1, __ATOMIC_RELAXED);
@@ -128,11 +130,14 @@ static inline void *sonde__ring_reserve(sonde__lane_local *lane, uint32_t bytes)
 }
 
 /* The drain has read the lines that are written next, so they are in another core's cache: asking
-   for them some records ahead hides the way back. */
-static inline void sonde__ring_prefetch(const sonde__lane_local *lane)
+   for them some records ahead hides the way back. One line for a task, one more where it has
+   attributes. */
+enum { SONDE__PREFETCH_BYTES = 320 };
+
+static inline void sonde__ring_prefetch(const sonde__lane_local *lane, unsigned distance)
 {
 #if defined(__x86_64__)
-    const uint8_t *ahead = lane->ring + ((lane->head + 320) & (SONDE__RING_BYTES - 1));
+    const uint8_t *ahead = lane->ring + ((lane->head + distance) & (SONDE__RING_BYTES - 1));
     __asm__ volatile("prefetchw %0" : : "m"(*ahead));
 #else
     (void)lane;

@@ -118,7 +118,7 @@ sonde_task sonde_task_begin_on(sonde_name *activity)
     uint64_t both; /* the name's number, and above it how it is sampled: not 0 is not usual */
     __atomic_load((const uint64_t *)(const void *)&activity->id, &both, __ATOMIC_RELAXED);
     uint32_t name = (uint32_t)both;
-    sonde__lane_local *lane = sonde__lane_enter_fast();
+    sonde__lane_local *lane = sonde__lane_enter_fast(true);
     if (UNLIKELY(!lane))
         return begin_slow(activity);
     uint16_t top = lane->top;
@@ -138,7 +138,7 @@ sonde_task sonde_task_begin_on(sonde_name *activity)
     }
     uint16_t index = lane->free[--lane->free_count];
     clear_slot(&lane->slots[index], 0);
-    sonde__ring_prefetch(lane);
+    sonde__ring_prefetch(lane, SONDE__PREFETCH_BYTES);
     sonde_task task = start(lane, &lane->top, index, name, kind, parent);
     sonde__lane_leave_fast(lane);
     return task;
@@ -213,37 +213,39 @@ sonde_task sonde_task_begin_ticket(const sonde_ticket *ticket)
     return task;
 }
 
+/* The record of a claimed slot, but for the id behind its attributes, at its place in the ring. */
+static inline __attribute__((always_inline)) void fill_record(const sonde__lane_local *lane,
+                                                              sonde__ring_record *record,
+                                                              const sonde__slot *slot,
+                                                              sonde__ring_record head,
+                                                              uint32_t slot_bytes)
+{
+    head.seq = (uint32_t)lane->seq;
+    head.words = (uint16_t)((sizeof head + head.attr_bytes) / 8);
+    head.kind = SONDE__KIND_TASK;
+    head.start = slot->start;
+    *record = head;
+    if (slot_bytes) {
+        sonde__ring_prefetch(lane, SONDE__PREFETCH_BYTES + 64);
+        sonde__copy_words(record + 1, slot->attrs, slot_bytes);
+    }
+}
+
 /* The record of a slot that this thread has claimed, into this thread's lane. id is the task's,
    when it does not follow from this lane and number; else 0. */
-static inline __attribute__((always_inline)) void write_task(sonde__lane_local *lane,
-                                                             const sonde__slot *slot,
-                                                             uint64_t number, uint64_t end,
-                                                             uint32_t name, unsigned flags,
-                                                             uint64_t parent, uint64_t id)
+static void write_task(sonde__lane_local *lane, const sonde__slot *slot, sonde__ring_record head,
+                       uint64_t id)
 {
     uint32_t slot_bytes = atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed);
-    uint32_t attr_bytes = slot_bytes + (UNLIKELY(id != 0) ? 16 : 0);
-    uint32_t bytes = (uint32_t)sizeof(sonde__ring_record) + attr_bytes;
+    head.attr_bytes = slot_bytes + (id != 0 ? 16 : 0);
+    uint32_t bytes = (uint32_t)sizeof head + head.attr_bytes;
     sonde__ring_record *record = sonde__ring_reserve(lane, bytes);
     if (UNLIKELY(!record)) {
         sonde__lane_drop(lane, SONDE_LOSS_FULL);
         return;
     }
-    *record = (sonde__ring_record){
-        .seq = (uint32_t)lane->seq,
-        .words = (uint16_t)(bytes / 8),
-        .kind = SONDE__KIND_TASK,
-        .flags = (uint8_t)flags,
-        .start = slot->start,
-        .end = end,
-        .name = name,
-        .attr_bytes = attr_bytes,
-        .number = number,
-        .parent = parent,
-    };
-    if (slot_bytes)
-        sonde__copy_words(record + 1, slot->attrs, slot_bytes);
-    if (UNLIKELY(id != 0))
+    fill_record(lane, record, slot, head, slot_bytes);
+    if (id != 0)
         sonde__put_id((uint8_t *)(record + 1) + slot_bytes, id);
     sonde__ring_publish(lane, bytes);
 }
@@ -268,17 +270,49 @@ static void pop_lost(sonde__lane_local *lane, uint16_t *top)
     }
 }
 
+/* What a record says of a task in its own lane. */
+static inline sonde__ring_record head_of(const sonde__slot *slot, uint64_t number, uint64_t meta,
+                                         uint64_t end, unsigned status)
+{
+    return (sonde__ring_record){
+        .flags = (uint8_t)((sonde__meta_flags(meta) & SONDE__PARENT_MASK) | status),
+        .end = end,
+        .name = sonde__meta_name(meta),
+        .number = number,
+        .parent = slot->parent,
+    };
+}
+
+static inline void free_slot(sonde__lane_local *lane, sonde__slot *slot, sonde__ref ref)
+{
+    atomic_store_explicit(&slot->state, ref.number << 2 | SONDE__SLOT_FREE, memory_order_release);
+    lane->free[lane->free_count++] = (uint8_t)ref.slot;
+}
+
 /* The claimed task on top of the stack becomes a record, then its slot is free. */
-static inline __attribute__((always_inline)) void finish(sonde__lane_local *lane, sonde__slot *slot,
-                                                         sonde__ref ref, uint64_t end,
-                                                         unsigned status)
+static void finish(sonde__lane_local *lane, sonde__slot *slot, sonde__ref ref, uint64_t end,
+                   unsigned status)
 {
     uint64_t meta = sonde__slot_meta_of(slot);
     *sonde__lane_top(lane) = sonde__meta_below(meta);
-    write_task(lane, slot, ref.number, end, sonde__meta_name(meta),
-               (sonde__meta_flags(meta) & SONDE__PARENT_MASK) | status, slot->parent, slot->id);
-    atomic_store_explicit(&slot->state, ref.number << 2 | SONDE__SLOT_FREE, memory_order_release);
-    lane->free[lane->free_count++] = (uint8_t)ref.slot;
+    write_task(lane, slot, head_of(slot, ref.number, meta, end, status), slot->id);
+    free_slot(lane, slot, ref);
+}
+
+/* The same for a lane of this thread's own that has room for it, and a task without an id. */
+static inline __attribute__((always_inline)) void finish_fast(sonde__lane_local *lane,
+                                                              sonde__slot *slot, sonde__ref ref,
+                                                              uint64_t end, unsigned status,
+                                                              uint32_t attr_bytes)
+{
+    uint64_t meta = sonde__slot_meta_of(slot);
+    lane->top = sonde__meta_below(meta);
+    sonde__ring_record head = head_of(slot, ref.number, meta, end, status);
+    head.attr_bytes = attr_bytes;
+    void *place = lane->ring + (lane->head & (SONDE__RING_BYTES - 1));
+    fill_record(lane, place, slot, head, attr_bytes);
+    sonde__ring_publish(lane, (uint32_t)sizeof head + attr_bytes);
+    free_slot(lane, slot, ref);
 }
 
 /* Ends the task on top of the stack, as status. */
@@ -318,7 +352,10 @@ static void end_elsewhere(sonde__lane_local *lane, sonde__ref ref, uint64_t end,
         parent = sonde__span_id(lane->run, ref.lane, parent);
         kind = SONDE__PARENT_SPAN;
     }
-    write_task(lane, slot, ++lane->number, end, sonde__meta_name(meta), kind | status, parent, id);
+    sonde__ring_record head = head_of(slot, ++lane->number, meta, end, status);
+    head.flags = (uint8_t)(kind | status);
+    head.parent = parent;
+    write_task(lane, slot, head, id);
     atomic_store_explicit(&slot->state, ref.number << 2 | SONDE__SLOT_ENDED, memory_order_release);
 }
 
@@ -371,14 +408,20 @@ void sonde__task_end_at(sonde_task task, sonde_task_status status, const char *e
     sonde__lane_leave(lane);
 }
 
+static __attribute__((noinline)) void end_measured(sonde_task task, sonde_task_status status,
+                                                   const char *error, size_t error_len)
+{
+    sonde__task_end_measured(task, status, error, error_len, sonde__measure_end());
+}
+
 void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *error,
                        size_t error_len)
 {
     if (sonde__measuring_now()) {
-        sonde__task_end_measured(task, status, error, error_len, sonde__measure_end());
+        end_measured(task, status, error, error_len);
         return;
     }
-    sonde__lane_local *lane = error ? NULL : sonde__lane_enter_fast();
+    sonde__lane_local *lane = error ? NULL : sonde__lane_enter_fast(true);
     if (UNLIKELY(!lane)) {
         sonde__task_end_at(task, status, error, error_len, 0);
         return;
@@ -386,11 +429,11 @@ void sonde_task_end_on(sonde_task task, sonde_task_status status, const char *er
     uint64_t end = sonde__ticks_now(true);
     sonde__ref ref = sonde__ref_of(task);
     sonde__slot *slot = &lane->slots[ref.slot];
-    uint32_t bytes = (uint32_t)sizeof(sonde__ring_record) +
-                     atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed);
+    uint32_t attr_bytes = atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed);
     if (LIKELY(ref.lane == lane->index && lane->top == ref.slot && slot->id == 0 &&
-               lane->head + bytes <= lane->limit && claim_slot(slot, ref.number))) {
-        finish(lane, slot, ref, end, (unsigned)status & SONDE__STATUS_MASK);
+               lane->head + sizeof(sonde__ring_record) + attr_bytes <= lane->limit &&
+               claim_slot(slot, ref.number))) {
+        finish_fast(lane, slot, ref, end, (unsigned)status & SONDE__STATUS_MASK, attr_bytes);
         sonde__lane_leave_fast(lane);
         return;
     }

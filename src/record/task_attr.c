@@ -134,16 +134,14 @@ void sonde__slot_attr(sonde__lane_local *lane, sonde__slot *slot, unsigned group
     atomic_store_explicit(&slot->attr_bytes, used + ATTR_HEAD + padded(len), memory_order_release);
 }
 
-/* The slot of a task that is open in this very lane (or in the shared one, whose lock is held). */
-static inline sonde__slot *own_slot(sonde__lane_local *lane, sonde__ref ref)
+/* Whether the slot that a handle names is its task's, and the task is open in this very lane (or in
+   the shared one, whose lock is held). */
+static inline bool is_own(const sonde__lane_local *lane, const sonde__slot *slot, sonde__ref ref)
 {
-    sonde__slot *slot = &lane->slots[ref.slot];
     return __builtin_expect(ref.lane == lane->index &&
                                 atomic_load_explicit(&slot->state, memory_order_relaxed) ==
                                     (ref.number << 2 | SONDE__SLOT_OPEN),
-                            1)
-               ? slot
-               : NULL;
+                            1);
 }
 
 /* The span id of a task that is still open, wherever; 0: it is not. */
@@ -162,8 +160,8 @@ static uint64_t open_span(const sonde__lane_local *lane, sonde__ref ref)
 void sonde__task_attr(sonde__lane_local *lane, sonde__ref ref, unsigned group, uint32_t key,
                       unsigned type, const void *data, size_t len)
 {
-    sonde__slot *slot = own_slot(lane, ref);
-    if (slot) {
+    sonde__slot *slot = &lane->slots[ref.slot];
+    if (is_own(lane, slot, ref)) {
         sonde__slot_attr(lane, slot, group, key, type, data, len);
         return;
     }
@@ -199,12 +197,13 @@ static inline __attribute__((always_inline)) void word_attr(sonde_task task, uns
                                                             uint64_t word)
 {
     uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
-    sonde__lane_local *lane = sonde__lane_enter_fast();
+    sonde__lane_local *lane = sonde__lane_enter_fast(false);
     if (__builtin_expect(lane != NULL, 1)) {
-        sonde__slot *slot = own_slot(lane, sonde__ref_of(task));
-        uint32_t used = slot ? atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed) : 0;
-        if (__builtin_expect(slot && id != 0 && used + 16 <= SONDE__SLOT_ATTR_BYTES &&
-                                 group < SONDE_GROUP_COUNT,
+        sonde__ref ref = sonde__ref_of(task);
+        sonde__slot *slot = &lane->slots[ref.slot];
+        uint32_t used = atomic_load_explicit(&slot->attr_bytes, memory_order_relaxed);
+        if (__builtin_expect(is_own(lane, slot, ref) && id != 0 &&
+                                 used + 16 <= SONDE__SLOT_ATTR_BYTES && group < SONDE_GROUP_COUNT,
                              1)) {
             uint64_t head = attr_word(id, type, group, 8);
             memcpy(slot->attrs + used, &head, 8);
@@ -268,10 +267,12 @@ void sonde_task_data_on(sonde_task task, sonde_group group, sonde_name *key, son
     if ((unsigned)group >= SONDE_GROUP_COUNT || type < SONDE_ATTR_STRING || type > SONDE_ATTR_JSON)
         return;
     uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
-    sonde__lane_local *lane = sonde__lane_enter_fast();
+    sonde__lane_local *lane = sonde__lane_enter_fast(false);
     if (__builtin_expect(lane != NULL, 1)) {
-        sonde__slot *slot = own_slot(lane, sonde__ref_of(task));
-        bool done = slot && id != 0 && short_attr(slot, group, id, type, data, len);
+        sonde__ref ref = sonde__ref_of(task);
+        sonde__slot *slot = &lane->slots[ref.slot];
+        bool done =
+            is_own(lane, slot, ref) && id != 0 && short_attr(slot, group, id, type, data, len);
         sonde__lane_leave_fast(lane);
         if (__builtin_expect(done, 1))
             return;

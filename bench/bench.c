@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,23 @@ double bench_idle_loop_ns(void)
     for (unsigned i = 0; i < TURNS; i++)
         bench_keep((const void *)(uintptr_t)i);
     return (double)(bench_now_ns() - start) / TURNS;
+}
+
+bench_verdict bench_judge(double faster_ns, double slower_ns)
+{
+    static double fastest = 1e9;
+    static bool was_good;
+    bool all_were_slow = faster_ns < fastest * 0.95;
+    fastest = faster_ns < fastest ? faster_ns : fastest;
+    bool before = was_good;
+    was_good = slower_ns <= fastest * 1.03;
+    return all_were_slow ? BENCH_START_AGAIN : before && was_good ? BENCH_KEEP : BENCH_DROP;
+}
+
+bench_verdict bench_judge_core(void)
+{
+    double ns = bench_idle_loop_ns();
+    return bench_judge(ns, ns);
 }
 
 void bench_run_judged(bench_case **cases, size_t count, unsigned rounds,

@@ -36,6 +36,13 @@ void bench_run_judged(bench_case **cases, size_t count, unsigned rounds,
 /* Nanoseconds of a loop that does nothing: how fast this core is now. */
 double bench_idle_loop_ns(void);
 
+/* The verdict on a round, from that loop on the faster and on the slower core after it: both must
+   be as fast as they can be, before the round and after it. */
+bench_verdict bench_judge(double faster_ns, double slower_ns);
+
+/* The same for one core, this thread's. */
+bench_verdict bench_judge_core(void);
+
 double bench_median_ns(const bench_case *what);
 
 /* Median over the rounds of a's time by b's. */

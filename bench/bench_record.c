@@ -158,21 +158,12 @@ static void run_two(void *arg, unsigned calls)
         sonde__relax();
 }
 
-/* A round counts when both cores were as fast as they can be, before it and after it. */
 static bench_verdict judge_cores(void)
 {
-    static double fastest = 1e9;
-    static bool was_good;
     while (atomic_load(&pair.judged) != two_round)
         sonde__relax();
     double mine = bench_idle_loop_ns();
-    double faster = mine < pair.loop_ns ? mine : pair.loop_ns;
-    double slower = mine < pair.loop_ns ? pair.loop_ns : mine;
-    bool all_were_slow = faster < fastest * 0.95;
-    fastest = faster < fastest ? faster : fastest;
-    bool before = was_good;
-    was_good = slower <= fastest * 1.03;
-    return all_were_slow ? BENCH_START_AGAIN : before && was_good ? BENCH_KEEP : BENCH_DROP;
+    return mine < pair.loop_ns ? bench_judge(mine, pair.loop_ns) : bench_judge(pair.loop_ns, mine);
 }
 
 /* --- whole sessions --- */

@@ -14,10 +14,4 @@ void sonde__csv_text(sonde__buf *buf, const char *text, size_t len);
 /* The same into out, which has room for twice the text and 2 bytes. Returns what it took. */
 size_t sonde__csv_text_to(char *out, const char *text, size_t len);
 
-enum { SONDE__DECIMAL_TEXT_MAX = 22 };
-
-/* value / 10^decimals (1 to 9) with all its decimals: 1234567, 6 is "1.234567". Writes at most
-   SONDE__DECIMAL_TEXT_MAX bytes, no NUL, and returns how many. */
-size_t sonde__format_decimal(uint64_t value, unsigned decimals, char *out);
-
 #endif

@@ -9,6 +9,7 @@
 #include "base/pow10_table.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 /* digits * 10^exponent */
@@ -24,11 +25,6 @@ enum {
     FIXED_EXPONENT_MIN = -4, /* below 1e-4 and from 1e16 on the exponent is written */
     FIXED_EXPONENT_MAX = 15,
 };
-
-static const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
-                                  "25262728293031323334353637383940414243444546474849"
-                                  "50515253545556575859606162636465666768697071727374"
-                                  "75767778798081828384858687888990919293949596979899";
 
 static size_t count_digits(uint64_t value)
 {
@@ -60,16 +56,55 @@ static size_t count_digits(uint64_t value)
     return guess + (value >= powers[guess]);
 }
 
-/* Writes exactly count digits, from the last to the first. */
+/* The eight digits of value, below 10^8, the first in the lowest byte: halves of four, then of two,
+   then of one digit, all halves at once. The factors divide by 100 and by 10. */
+static uint64_t eight_digits(uint32_t value)
+{
+    uint64_t fours = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t high = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+    uint64_t twos = high | (fours - high * 100) << 16;
+    high = twos * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+    return (high | (twos - high * 10) << 8) + UINT64_C(0x3030303030303030);
+}
+
+/* The last count (1 to 8) of eight digits. */
+static void write_last(uint64_t digits, size_t count, char *out)
+{
+    digits >>= 8 * (8 - count);
+    uint64_t bytes = htole64(digits);
+    if (count & 8) {
+        memcpy(out, &bytes, 8);
+        return;
+    }
+    if (count & 4) {
+        memcpy(out, &bytes, 4);
+        out += 4;
+        bytes = htole64(digits >>= 32);
+    }
+    if (count & 2) {
+        memcpy(out, &bytes, 2);
+        out += 2;
+        digits >>= 16;
+    }
+    if (count & 1)
+        *out = (char)digits;
+}
+
+/* Writes exactly count digits. */
 static void write_digits(uint64_t value, size_t count, char *out)
 {
-    while (count >= 2) {
-        count -= 2;
-        memcpy(out + count, digit_pairs + value % 100 * 2, 2);
-        value /= 100;
+    if (count <= 2) { /* layers, hundredths, whole milliseconds: no need for eight */
+        unsigned tens = (unsigned)value / 10;
+        out[0] = (char)('0' + tens);
+        out[count - 1] = (char)('0' + ((unsigned)value - tens * 10));
+        return;
     }
-    if (count == 1)
-        out[0] = (char)('0' + value);
+    while (count > 8) {
+        count -= 8;
+        write_last(eight_digits((uint32_t)(value % 100000000)), 8, out + count);
+        value /= 100000000;
+    }
+    write_last(eight_digits((uint32_t)value), count, out);
 }
 
 size_t sonde__format_uint(uint64_t value, char *out)
@@ -77,6 +112,20 @@ size_t sonde__format_uint(uint64_t value, char *out)
     size_t count = count_digits(value);
     write_digits(value, count, out);
     return count;
+}
+
+size_t sonde__format_decimal(uint64_t value, unsigned decimals, char *out)
+{
+    static const uint32_t powers[] = {1,      10,      100,      1000,      10000,
+                                      100000, 1000000, 10000000, 100000000, 1000000000};
+    assert(decimals >= 1 && decimals <= 9);
+    uint64_t whole = 0;
+    if (value >= powers[decimals]) /* a division by a constant is a multiplication */
+        whole = decimals == 6 ? value / 1000000 : value / powers[decimals];
+    size_t len = sonde__format_uint(whole, out);
+    out[len] = '.';
+    write_digits(value - whole * powers[decimals], decimals, out + len + 1);
+    return len + 1 + decimals;
 }
 
 size_t sonde__format_int(int64_t value, char *out)

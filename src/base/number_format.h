@@ -20,4 +20,10 @@ size_t sonde__format_int(int64_t value, char *out);
    "1e+22", "100.0" with at least one decimal, exponent form below 1e-4 and from 1e16. */
 size_t sonde__format_double(double value, char *out);
 
+enum { SONDE__DECIMAL_TEXT_MAX = 22 };
+
+/* value / 10^decimals (1 to 9) with all its decimals: 1234567, 6 is "1.234567". Writes at most
+   SONDE__DECIMAL_TEXT_MAX bytes, no NUL, and returns how many. */
+size_t sonde__format_decimal(uint64_t value, unsigned decimals, char *out);
+
 #endif

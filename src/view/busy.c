@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "view/busy.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static void settle(sonde__busy *busy, sonde__span span)
@@ -26,8 +27,23 @@ static void settle_half(sonde__busy *busy)
     busy->count -= half;
 }
 
+/* The usual case: a span behind all others, or one that makes the last longer. */
+static bool add_last(sonde__busy *busy, uint64_t start_ns, uint64_t end_ns)
+{
+    sonde__span *last = &busy->kept[busy->count - 1];
+    if (start_ns > last->end_ns && busy->count < SONDE__BUSY_KEPT)
+        busy->kept[busy->count++] = (sonde__span){start_ns, end_ns};
+    else if (start_ns >= last->start_ns && start_ns <= last->end_ns && end_ns >= last->end_ns)
+        last->end_ns = end_ns;
+    else
+        return false;
+    return true;
+}
+
 void sonde__busy_add(sonde__busy *busy, uint64_t start_ns, uint64_t end_ns)
 {
+    if (busy->count > 0 && add_last(busy, start_ns, end_ns))
+        return;
     if (end_ns <= busy->settled_end)
         return; /* far too late: that time is accounted for */
     if (start_ns < busy->settled_end)

@@ -6,27 +6,23 @@
 
 enum { FIRST_SLOTS = 64 };
 
+/* Words of eight bytes; the last one overlaps the one before. */
 static uint64_t hash_of(sonde__text name)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u ^ name.len;
-    size_t i = 0;
-    for (; i + 8 <= name.len; i += 8) {
-        uint64_t word;
-        memcpy(&word, name.data + i, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
-    }
     uint64_t rest = 0;
-    if (i < name.len)
-        memcpy(&rest, name.data + i, name.len - i);
+    if (name.len >= 8) {
+        for (size_t i = 0; i + 8 < name.len; i += 8) {
+            hash = (hash ^ sonde__text_word(name.data + i)) * 0xff51afd7ed558ccdu;
+            hash ^= hash >> 32;
+        }
+        rest = sonde__text_word(name.data + name.len - 8);
+    } else {
+        for (size_t i = 0; i < name.len; i++)
+            rest = rest << 8 | (unsigned char)name.data[i];
+    }
     hash = (hash ^ rest) * 0xc4ceb9fe1a85ec53u;
     return hash ^ hash >> 29;
-}
-
-static bool is_name(const sonde__group *group, sonde__text name)
-{
-    return group->name.len == name.len &&
-           (name.len == 0 || memcmp(group->name.data, name.data, name.len) == 0);
 }
 
 static void free_group(sonde__group *group)
@@ -70,7 +66,8 @@ static sonde__group_slot *slot_of(const sonde__group_table *table, sonde__text n
     uint32_t tag = (uint32_t)(hash >> 32);
     size_t at = hash & (table->slot_count - 1);
     sonde__group_slot *slot = &table->slots[at];
-    while (slot->index && (slot->tag != tag || !is_name(table->groups[slot->index - 1], name))) {
+    while (slot->index &&
+           (slot->tag != tag || !sonde__text_same(table->groups[slot->index - 1]->name, name))) {
         at = (at + 1) & (table->slot_count - 1);
         slot = &table->slots[at];
     }
@@ -113,19 +110,27 @@ static sonde__group *add_group(sonde__group_table *table, sonde__text name, int6
     return group;
 }
 
+/* A name comes again from the same place, mostly: the strings of a frame. */
+static sonde__group **recent_of(sonde__group_table *table, sonde__text name)
+{
+    uintptr_t place = (uintptr_t)name.data;
+    return &table->recent[(place ^ place >> 4 ^ name.len) % SONDE__GROUPS_RECENT];
+}
+
 sonde__group *sonde__group_get(sonde__group_table *table, sonde__text name, int64_t layer)
 {
-    if (table->last && is_name(table->last, name))
-        return table->last;
+    sonde__group **recent = recent_of(table, name);
+    if (*recent && sonde__text_same((*recent)->name, name))
+        return *recent;
     const sonde__group_slot *slot = table->slot_count ? slot_of(table, name) : NULL;
     if (slot && slot->index)
-        return table->last = table->groups[slot->index - 1];
+        return *recent = table->groups[slot->index - 1];
     if (table->count >= SONDE__GROUPS_MAX) {
         if (!table->others)
             table->others = add_group(table, (sonde__text){"(others)", 8}, SONDE__NO_LAYER);
         return table->others;
     }
-    return table->last = add_group(table, name, layer);
+    return *recent = add_group(table, name, layer);
 }
 
 const sonde__group *sonde__group_find(const sonde__group_table *table, const char *name)

@@ -8,7 +8,10 @@
 #include "view/packet.h"
 #include "view/times.h"
 
-enum { SONDE__GROUPS_MAX = 1024 }; /* names of one table; about 0.7 KiB each, 0.5 KiB per octave */
+enum {
+    SONDE__GROUPS_MAX = 1024, /* names of one table; about 0.7 KiB each, 0.5 KiB per octave */
+    SONDE__GROUPS_RECENT = 16,
+};
 
 typedef struct sonde__group {
     sonde__text name;                 /* within text */
@@ -36,7 +39,7 @@ typedef struct sonde__group_table {
     size_t cap;
     sonde__group_slot *slots;
     size_t slot_count;
-    sonde__group *last; /* the group that was found last */
+    sonde__group *recent[SONDE__GROUPS_RECENT]; /* groups found last, by place and length of name */
     sonde__group *others;
     bool with_busy;
 } sonde__group_table;

@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-bool sonde__text_is(sonde__text text, const char *other)
-{
-    return text.len == strlen(other) && memcmp(text.data, other, text.len) == 0;
-}
-
 static bool contains(sonde__text text, const char *part)
 {
     return text.len > 0 && memmem(text.data, text.len, part, strlen(part)) != NULL;
@@ -90,7 +85,7 @@ static unsigned char known_stage(sonde__packet *packet)
                  (unsigned char)operation.data[operation.len - 1]) %
                 SONDE__STAGES_KNOWN;
     sonde__stage_memo *memo = &packet->memo[at];
-    if (memo->len != operation.len || memcmp(memo->operation, operation.data, operation.len) != 0) {
+    if (!sonde__text_same((sonde__text){memo->operation, memo->len}, operation)) {
         memo->len = (unsigned char)operation.len;
         memo->stage = find_stage(operation);
         memcpy(memo->operation, operation.data, operation.len);

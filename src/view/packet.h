@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     SONDE__EXPERTS_MAX = 16,         /* experts of one packet that are counted */
@@ -84,6 +85,34 @@ static inline uint64_t sonde__packet_start_ns(const sonde__packet *packet)
     return packet->end_ns > packet->duration_ns ? packet->end_ns - packet->duration_ns : 0;
 }
 
-bool sonde__text_is(sonde__text text, const char *other);
+static inline uint64_t sonde__text_word(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Whether two texts are the same. Names are short: words are compared in place, the last one
+   overlapping. */
+static inline bool sonde__text_same(sonde__text a, sonde__text b)
+{
+    if (a.len != b.len)
+        return false;
+    size_t i = 0;
+    for (; i + 8 < a.len; i += 8)
+        if (sonde__text_word(a.data + i) != sonde__text_word(b.data + i))
+            return false;
+    if (a.len >= 8)
+        return sonde__text_word(a.data + a.len - 8) == sonde__text_word(b.data + a.len - 8);
+    for (; i < a.len; i++)
+        if (a.data[i] != b.data[i])
+            return false;
+    return true;
+}
+
+static inline bool sonde__text_is(sonde__text text, const char *other)
+{
+    return text.len == strlen(other) && memcmp(text.data, other, text.len) == 0;
+}
 
 #endif

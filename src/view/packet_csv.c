@@ -49,8 +49,7 @@ static char *put_memory(char *at, double megabytes)
 
 void sonde__packet_csv_write(sonde__buf *buf, const sonde__packet *packet)
 {
-    char number[SONDE__PACKET_NUMBER_BYTES];
-    sonde__text id = sonde__packet_id_text(packet, number);
+    sonde__text id = packet->packet_id;
     size_t texts = packet->device.len + packet->worker.len + id.len + packet->operation.len +
                    packet->error.len;
     if (!sonde__buf_reserve(buf, NUMBERS_BYTES + 2 * (texts + 5)))
@@ -61,7 +60,8 @@ void sonde__packet_csv_write(sonde__buf *buf, const sonde__packet *packet)
     at = put_text(at, packet->worker);
     *at++ = ',';
     at = put_decimal(at, packet->duration_ns, 6);
-    at = put_text(at, id);
+    *at++ = ',';
+    at += id.data ? sonde__csv_text_to(at, id.data, id.len) : sonde__format_uint(packet->id, at);
     *at++ = ',';
     at += sonde__format_int(packet->layer, at);
     at = put_text(at, packet->operation);

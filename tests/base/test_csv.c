@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_read.h"
 #include "base/csv_write.h"
+#include "base/number_format.h"
 
 #include <fcntl.h>
 #include <stdio.h>

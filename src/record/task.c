@@ -49,9 +49,12 @@ static inline uint16_t take_slot(sonde__lane_local *lane)
     return index;
 }
 
-/* Fills slot index, puts it on the stack, stamps it, makes it visible. */
-static inline sonde_task start(sonde__lane_local *lane, uint16_t *top, uint16_t index,
-                               uint32_t name, unsigned parent_kind, uint64_t parent)
+/* Fills slot index, puts it on the stack, stamps it, makes it visible. tsc is the lane's. */
+static inline __attribute__((always_inline)) sonde_task start_at(sonde__lane_local *lane,
+                                                                 uint16_t *top, uint16_t index,
+                                                                 uint32_t name,
+                                                                 unsigned parent_kind,
+                                                                 uint64_t parent, bool tsc)
 {
     sonde__slot *slot = &lane->slots[index];
     uint64_t number = ++lane->number;
@@ -59,10 +62,16 @@ static inline sonde_task start(sonde__lane_local *lane, uint16_t *top, uint16_t 
     uint64_t meta = sonde__slot_meta(name, SONDE__ON_STACK | parent_kind, SONDE_RUNNING, *top);
     atomic_store_explicit(&slot->meta, meta, memory_order_relaxed);
     *top = index;
-    slot->start = sonde__ticks_now(lane->tsc);
+    slot->start = sonde__ticks_now(tsc);
     atomic_store_explicit(&slot->state, number << 2 | SONDE__SLOT_OPEN, memory_order_release);
     return number << (SONDE__SLOT_BITS + SONDE__LANE_BITS) |
            (uint64_t)lane->index << SONDE__SLOT_BITS | index;
+}
+
+static sonde_task start(sonde__lane_local *lane, uint16_t *top, uint16_t index, uint32_t name,
+                        unsigned parent_kind, uint64_t parent)
+{
+    return start_at(lane, top, index, name, parent_kind, parent, lane->tsc);
 }
 
 static inline void clear_slot(sonde__slot *slot, uint64_t id)
@@ -111,10 +120,15 @@ static __attribute__((noinline)) sonde_task begin_slow(sonde_name *activity)
                                                  : SONDE__UNSAMPLED | sonde__name_id(activity);
 }
 
+static __attribute__((noinline)) sonde_task begin_measured(sonde_name *activity)
+{
+    return sonde_task_begin_measured(activity, sonde__measure_start());
+}
+
 sonde_task sonde_task_begin_on(sonde_name *activity)
 {
     if (sonde__measuring_now())
-        return sonde_task_begin_measured(activity, sonde__measure_start());
+        return begin_measured(activity);
     uint64_t both; /* the name's number, and above it how it is sampled: not 0 is not usual */
     __atomic_load((const uint64_t *)(const void *)&activity->id, &both, __ATOMIC_RELAXED);
     uint32_t name = (uint32_t)both;
@@ -139,7 +153,7 @@ sonde_task sonde_task_begin_on(sonde_name *activity)
     uint16_t index = lane->free[--lane->free_count];
     clear_slot(&lane->slots[index], 0);
     sonde__ring_prefetch(lane, SONDE__PREFETCH_BYTES);
-    sonde_task task = start(lane, &lane->top, index, name, kind, parent);
+    sonde_task task = start_at(lane, &lane->top, index, name, kind, parent, true);
     sonde__lane_leave_fast(lane);
     return task;
 }

@@ -147,15 +147,19 @@ static void beside(void *arg, unsigned calls)
 static void bench_hot(void)
 {
     bench_title("adding: against the bare operation, and with a second thread on the same metric");
-    static bench_case counter_floor = {"counter floor", floor_counter, NULL, CALLS, {0}, 0, NULL};
-    static bench_case counter_one = {"counter", run_counter, NULL, CALLS, {0}, 0, NULL};
-    static bench_case counter_two = {"two", beside, &rivals[0], CALLS, {0}, 0, NULL};
+    static bench_case counter_floor = {
+        .name = "counter floor", .run = floor_counter, .calls = CALLS};
+    static bench_case counter_one = {.name = "counter", .run = run_counter, .calls = CALLS};
+    static bench_case counter_two = {
+        .name = "two", .run = beside, .arg = &rivals[0], .calls = CALLS};
     static bench_case histogram_floor = {
-        "histogram floor", floor_histogram, NULL, CALLS, {0}, 0, NULL};
-    static bench_case histogram_one = {"histogram", run_histogram, NULL, CALLS, {0}, 0, NULL};
-    static bench_case histogram_two = {"two", beside, &rivals[1], CALLS, {0}, 0, NULL};
-    static bench_case labels_floor = {"labels floor", floor_labels, NULL, CALLS / 10, {0}, 0, NULL};
-    static bench_case labels = {"labels", run_labels, NULL, CALLS / 10, {0}, 0, NULL};
+        .name = "histogram floor", .run = floor_histogram, .calls = CALLS};
+    static bench_case histogram_one = {.name = "histogram", .run = run_histogram, .calls = CALLS};
+    static bench_case histogram_two = {
+        .name = "two", .run = beside, .arg = &rivals[1], .calls = CALLS};
+    static bench_case labels_floor = {
+        .name = "labels floor", .run = floor_labels, .calls = CALLS / 10};
+    static bench_case labels = {.name = "labels", .run = run_labels, .calls = CALLS / 10};
     bench_case *cases[] = {&counter_floor, &counter_one,   &counter_two,  &histogram_floor,
                            &histogram_one, &histogram_two, &labels_floor, &labels};
     for (int i = 0; i < 2; i++)
@@ -235,9 +239,9 @@ static void fill_lanes(unsigned rounds)
 static void bench_reading(void)
 {
     bench_title("reading 10 histograms of 8 threads after 100 million observations");
-    static bench_case few = {"collect", run_collect, NULL, 20, {0}, 0, NULL};
-    static bench_case lots = {"collect", run_collect, NULL, 20, {0}, 0, NULL};
-    static bench_case percentile = {"p99", run_percentile, NULL, 2000, {0}, 0, NULL};
+    static bench_case few = {.name = "collect", .run = run_collect, .calls = 20};
+    static bench_case lots = {.name = "collect", .run = run_collect, .calls = 20};
+    static bench_case percentile = {.name = "p99", .run = run_percentile, .calls = 2000};
     fill_lanes(1);
     set = sonde_metric_set_create();
     bench_case *first[] = {&few};

@@ -69,10 +69,12 @@ static void bench_tasks(void)
         exit(1);
     static sonde_measure light = SONDE_MEASURE_LIGHT;
     static sonde_measure full = SONDE_MEASURE_FULL;
-    static bench_case plain = {"task", plain_task, NULL, CALLS, {0}, 0, NULL};
-    static bench_case reading = {"capture", light_capture, NULL, CALLS, {0}, 0, NULL};
-    static bench_case measured = {"light", measured_task, &light, CALLS, {0}, 0, NULL};
-    static bench_case most = {"full", measured_task, &full, CALLS / 10, {0}, 0, NULL};
+    static bench_case plain = {.name = "task", .run = plain_task, .calls = CALLS};
+    static bench_case reading = {.name = "capture", .run = light_capture, .calls = CALLS};
+    static bench_case measured = {
+        .name = "light", .run = measured_task, .arg = &light, .calls = CALLS};
+    static bench_case most = {
+        .name = "full", .run = measured_task, .arg = &full, .calls = CALLS / 10};
     reading.arg = capture;
     bench_case *cases[] = {&plain, &reading, &measured, &most};
     bench_run(cases, 4, ROUNDS);

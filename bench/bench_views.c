@@ -172,11 +172,11 @@ int main(void)
         return 1;
     make_series();
     make_floor();
-    static bench_case text = {"text", run_text, NULL, 1, {0}, 0, NULL};
-    static bench_case line_floor = {"floor", run_floor, NULL, 1, {0}, 0, NULL};
-    static bench_case otlp = {"otlp", run_otlp, NULL, 1, {0}, 0, NULL};
-    static bench_case copy = {"copy", run_copy, NULL, 1, {0}, 0, NULL};
-    static bench_case spans = {"spans", run_spans, NULL, 1, {0}, 0, NULL};
+    static bench_case text = {.name = "text", .run = run_text, .calls = 1};
+    static bench_case line_floor = {.name = "floor", .run = run_floor, .calls = 1};
+    static bench_case otlp = {.name = "otlp", .run = run_otlp, .calls = 1};
+    static bench_case copy = {.name = "copy", .run = run_copy, .calls = 1};
+    static bench_case spans = {.name = "spans", .run = run_spans, .calls = 1};
     spans.arg = &spans_out;
     bench_case *cases[] = {&text, &line_floor, &otlp, &copy, &spans};
     bench_run(cases, sizeof cases / sizeof *cases, ROUNDS);

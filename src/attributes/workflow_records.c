@@ -28,18 +28,6 @@ static const sonde_attr *find_attr(const sonde_run *run, const sonde__row *row)
     return NULL;
 }
 
-static void write_attr(sonde__json *json, const sonde_attr *attr)
-{
-    if (sonde__attr_json_scalar(json, attr))
-        return;
-    const char *text = attr->value.s.data;
-    size_t len = attr->value.s.len;
-    if (attr->type == SONDE_ATTR_JSON && sonde__is_json(text, len))
-        sonde__json_raw(json, text, len);
-    else
-        sonde__json_string_n(json, text, len);
-}
-
 /* What the workflow itself says about an attribute. */
 static void write_derived(sonde__json *json, const sonde_attributes *table, size_t index,
                           const sonde_run *run)
@@ -68,7 +56,7 @@ static void write_record(const sonde_attributes *table, const sonde_run *run, so
         const sonde_attr *attr = find_attr(run, &table->rows[i]);
         if (attr) {
             sonde__json_key(&json, table->rows[i].raw_key);
-            write_attr(&json, attr);
+            sonde__attr_json_value(&json, attr);
         } else {
             write_derived(&json, table, i, run);
         }

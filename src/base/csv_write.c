@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/csv_write.h"
 
+#include "base/word.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -36,23 +38,16 @@ static bool has_special(uint64_t word)
             has_byte(word, EACH_BYTE * '\n') | has_byte(word, EACH_BYTE * '\r')) != 0;
 }
 
-static uint64_t word_at(const char *text)
-{
-    uint64_t word;
-    memcpy(&word, text, 8);
-    return word;
-}
-
 /* Whole words; the last one overlaps the one before. */
 static size_t words_to(char *out, const char *text, size_t len)
 {
     for (size_t i = 0; i + 8 < len; i += 8) {
-        uint64_t word = word_at(text + i);
+        uint64_t word = sonde__word_at(text + i);
         if (has_special(word))
             return quote_to(out, text, len);
         memcpy(out + i, &word, 8);
     }
-    uint64_t last = word_at(text + len - 8);
+    uint64_t last = sonde__word_at(text + len - 8);
     if (has_special(last))
         return quote_to(out, text, len);
     memcpy(out + len - 8, &last, 8);

@@ -33,3 +33,15 @@ bool sonde__is_json(const char *text, size_t len)
     while (token != SONDE__JSON_ERROR && token != SONDE__JSON_END);
     return token == SONDE__JSON_END;
 }
+
+void sonde__attr_json_value(sonde__json *json, const sonde_attr *attr)
+{
+    if (sonde__attr_json_scalar(json, attr))
+        return;
+    const char *text = attr->value.s.data;
+    size_t len = attr->value.s.len;
+    if (attr->type == SONDE_ATTR_JSON && sonde__is_json(text, len))
+        sonde__json_raw(json, text, len);
+    else
+        sonde__json_string_n(json, text, len);
+}

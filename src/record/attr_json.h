@@ -15,4 +15,7 @@ bool sonde__attr_json_scalar(sonde__json *json, const sonde_attr *attr);
 /* True when the text is one JSON value, which may be written as it is. */
 bool sonde__is_json(const char *text, size_t len);
 
+/* Writes any value: JSON as it is where it is valid, other texts and bytes as a string. */
+void sonde__attr_json_value(sonde__json *json, const sonde_attr *attr);
+
 #endif

@@ -4,6 +4,7 @@
 #include "record/frame.h"
 
 #include "base/varint.h"
+#include "base/word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,13 +110,6 @@ static uint8_t *put_fixed64(uint8_t *out, uint64_t value)
     return out + sizeof value;
 }
 
-static uint64_t load64(const uint8_t *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 /* The value of one attribute; NULL when len is not right for its type. */
 static uint8_t *put_value(sonde__frame_writer *writer, const sonde__names_view *names,
                           const sonde__rate *rate, uint8_t *out, const sonde__ring_attr *attr,
@@ -125,7 +119,7 @@ static uint8_t *put_value(sonde__frame_writer *writer, const sonde__names_view *
     if (type <= SONDE_ATTR_BOOL || type == SONDE__TYPE_TICKS) {
         if (attr->len != 8)
             return NULL;
-        uint64_t word = load64(value);
+        uint64_t word = sonde__word_at(value);
         switch (type) {
         case SONDE_ATTR_INT:
             return sonde__varint_put(out, sonde__zigzag((int64_t)word));
@@ -142,14 +136,14 @@ static uint8_t *put_value(sonde__frame_writer *writer, const sonde__names_view *
             return NULL;
         uint32_t name;
         memcpy(&name, value + 8, sizeof name);
-        out = sonde__varint_put(out, sonde__rate_mono_ns(rate, load64(value)));
+        out = sonde__varint_put(out, sonde__rate_mono_ns(rate, sonde__word_at(value)));
         out = sonde__varint_put(out, local_name(writer, names, name));
         return put_bytes(out, value + 16, attr->len - 16u);
     }
     if (attr->type & SONDE__TYPE_CUT) {
         if (attr->len < 8)
             return NULL;
-        out = sonde__varint_put(out, load64(value));
+        out = sonde__varint_put(out, sonde__word_at(value));
         return put_bytes(out, value + 8, attr->len - 8u);
     }
     return put_bytes(out, value, attr->len);

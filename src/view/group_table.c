@@ -13,10 +13,10 @@ static uint64_t hash_of(sonde__text name)
     uint64_t rest = 0;
     if (name.len >= 8) {
         for (size_t i = 0; i + 8 < name.len; i += 8) {
-            hash = (hash ^ sonde__text_word(name.data + i)) * 0xff51afd7ed558ccdu;
+            hash = (hash ^ sonde__word_at(name.data + i)) * 0xff51afd7ed558ccdu;
             hash ^= hash >> 32;
         }
-        rest = sonde__text_word(name.data + name.len - 8);
+        rest = sonde__word_at(name.data + name.len - 8);
     } else {
         for (size_t i = 0; i < name.len; i++)
             rest = rest << 8 | (unsigned char)name.data[i];

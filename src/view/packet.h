@@ -3,6 +3,7 @@
 #ifndef SONDE_VIEW_PACKET_H
 #define SONDE_VIEW_PACKET_H
 
+#include "base/word.h"
 #include "sonde/reader.h"
 
 #include <stdbool.h>
@@ -85,13 +86,6 @@ static inline uint64_t sonde__packet_start_ns(const sonde__packet *packet)
     return packet->end_ns > packet->duration_ns ? packet->end_ns - packet->duration_ns : 0;
 }
 
-static inline uint64_t sonde__text_word(const char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
-}
-
 /* Whether two texts are the same. Names are short: words are compared in place, the last one
    overlapping. */
 static inline bool sonde__text_same(sonde__text a, sonde__text b)
@@ -100,10 +94,10 @@ static inline bool sonde__text_same(sonde__text a, sonde__text b)
         return false;
     size_t i = 0;
     for (; i + 8 < a.len; i += 8)
-        if (sonde__text_word(a.data + i) != sonde__text_word(b.data + i))
+        if (sonde__word_at(a.data + i) != sonde__word_at(b.data + i))
             return false;
     if (a.len >= 8)
-        return sonde__text_word(a.data + a.len - 8) == sonde__text_word(b.data + a.len - 8);
+        return sonde__word_at(a.data + a.len - 8) == sonde__word_at(b.data + a.len - 8);
     for (; i < a.len; i++)
         if (a.data[i] != b.data[i])
             return false;

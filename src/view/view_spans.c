@@ -20,18 +20,6 @@ static void begin(sonde__span_writer *w)
     sonde__json_begin_array(json);
 }
 
-static void put_value(sonde__json *json, const sonde_attr *attr)
-{
-    if (sonde__attr_json_scalar(json, attr))
-        return;
-    const char *text = attr->value.s.data;
-    size_t len = attr->value.s.len;
-    if (attr->type == SONDE_ATTR_JSON && sonde__is_json(text, len))
-        sonde__json_raw(json, text, len);
-    else
-        sonde__json_string_n(json, text, len);
-}
-
 static void put_attr(void *user, const char *prefix, const sonde_attr *attr)
 {
     sonde__json *json = user;
@@ -41,7 +29,7 @@ static void put_attr(void *user, const char *prefix, const sonde_attr *attr)
     sonde__buf_append(&key, attr->key, attr->key_len);
     sonde__json_key_n(json, key.data ? key.data : "", key.len);
     sonde__buf_free(&key);
-    put_value(json, attr);
+    sonde__attr_json_value(json, attr);
 }
 
 static void seconds_key(sonde__json *json, const char *key, uint64_t wall_ns)

@@ -125,6 +125,31 @@ static void reads_back_what_it_writes(void **state)
     sonde__buf_free(&buf);
 }
 
+/* Texts are looked at in words: each special byte at each place of each length, and none. */
+static void quotes_wherever_it_must(void **state)
+{
+    (void)state;
+    enum { LONGEST = 40 };
+    for (size_t len = 0; len <= LONGEST; len++) {
+        char text[LONGEST + 1], out[2 * LONGEST + 2];
+        memset(text, 'x', sizeof text);
+        assert_int_equal(sonde__csv_text_to(out, text, len), len);
+        assert_memory_equal(out, text, len);
+        for (size_t at = 0; at < len; at++) {
+            for (const char *special = ",\"\n\r"; *special; special++) {
+                text[at] = *special;
+                size_t doubled = *special == '"';
+                assert_int_equal(sonde__csv_text_to(out, text, len), len + 2 + doubled);
+                assert_int_equal(out[0], '"');
+                assert_memory_equal(out + 1, text, at + 1);
+                assert_memory_equal(out + 1 + at + doubled, text + at, len - at);
+                assert_int_equal(out[len + 1 + doubled], '"');
+            }
+            text[at] = 'x';
+        }
+    }
+}
+
 static void formats_decimals(void **state)
 {
     (void)state;
@@ -194,6 +219,7 @@ int main(void)
         cmocka_unit_test(waits_for_the_rest),
         cmocka_unit_test(counts_fields_beyond_the_limit),
         cmocka_unit_test(reads_back_what_it_writes),
+        cmocka_unit_test(quotes_wherever_it_must),
         cmocka_unit_test(formats_decimals),
         cmocka_unit_test(reads_files_in_flat_memory),
     };
